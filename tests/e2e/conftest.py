@@ -1,0 +1,16 @@
+"""Shared by all end-to-end tests: the harness's assertions are explained like a test's own."""
+
+import pytest
+
+pytest.register_assert_rewrite("harness")
+
+from harness.dns import DnsServer  # noqa: E402
+
+
+@pytest.fixture
+def dns():
+    """A name server where o.example.test (and other.example.test) is 127.0.0.1."""
+    with DnsServer() as server:
+        server.add("o.example.test", "127.0.0.1")
+        server.add("other.example.test", "127.0.0.1")
+        yield server
