@@ -1,5 +1,6 @@
-// One line of logfmt, built in place: key=value pairs, values quoted where a reader would misread them,
-// control bytes escaped, everything bounded. A log reader that undoes the quoting gets the original back.
+// One line of logfmt, built in place: key=value pairs, values quoted where a reader would misread
+// them, control bytes escaped, everything bounded. A log reader that undoes the quoting gets the
+// original back.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,10 @@ class LogLine {
   std::string text_;
 };
 
-// Appends `value` as logfmt writes it: bare where it holds none of blank, '=', '"', '\\' and control
-// or 8-bit bytes that are no UTF-8; else in double quotes with \", \\, \n, \r, \t and \xHH.
+// Appends `value` as logfmt writes it: bare where it is not empty and holds none of blank, '=',
+// '"',
+// '\\', control and 8-bit bytes; else in double quotes with \", \\, \n, \r, \t and \xHH. UTF-8 is
+// escaped as well: it can spell terminal controls (U+009B) and turn the line around (U+202E).
 void append_logfmt_value(std::string& out, std::string_view value);
 
 }  // namespace headrace

@@ -19,8 +19,9 @@ class Host {
 
   // The host of a URI, a CONNECT authority or a SOCKS domain, without port: an IP literal in any
   // spelling (IPv6 with or without brackets is for the caller to insist on) or a name of letters,
-  // digits, '-', '_' and '.', at most 253 bytes, labels of 1 to 63. nullopt for anything else; also
-  // for a name whose last label is a number but which is no IPv4 address (it would never resolve).
+  // digits, '-', '_' and '.', at most 253 bytes, labels of 1 to 63; one trailing dot is dropped.
+  // nullopt for anything else; also for a name whose last label is a number but which is no IPv4
+  // address (it would never resolve).
   static std::optional<Host> parse(std::string_view text);
 
   bool is_name() const { return std::holds_alternative<std::string>(value_); }
