@@ -84,20 +84,29 @@ class ChunkedBody {
     data,
     data_cr,
     data_lf,
-    trailer,
+    trailer_line,   // at the begin of a line: the empty one ends the body
+    trailer_field,  // within a line, up to its LF
+    trailer_end,    // LF of the empty line
     ended,
     failed,
   };
-
   struct Cursor;
-  bool take_size(Cursor& at);
-  bool take_extension(Cursor& at);
-  bool take_line_end(Cursor& at);
-  bool take_data(Cursor& at);
-  bool take_trailer(Cursor& at);
-  bool finish_trailer();
+
+  void take_some(Cursor& at);
+  void take_size(Cursor& at);
+  void take_extension(Cursor& at);
+  void take_data(Cursor& at);
+  void take_trailer_field(Cursor& at);
+  // Takes one byte, which must be `wanted`, and passes it on where `passes`.
+  void take_byte(Cursor& at, uint8_t wanted, bool passes, Phase then);
+  void end();
   bool add_overhead(size_t bytes);
-  bool fail(Errc what);
+  void pay_overhead(uint64_t data_bytes);
+  void fail(Errc what);
+
+  bool keeps_chunks() const { return output_ != Output::decoded; }
+  // The line of the last chunk is not passed on but part of the tail.
+  bool passes_line_end() const { return keeps_chunks() && left_bytes_ > 0; }
 
   uint64_t left_bytes_ = 0;  // of the chunk's data; its size while the digits are read
   // Collects the trailer as sent, then holds the tail; not allocated for bodies without trailer.
