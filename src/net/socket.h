@@ -1,0 +1,75 @@
+// A connected, non-blocking stream socket in the worker's loop. It owns the descriptor, knows its
+// readiness, and turns system calls into IoResults.
+//
+// This is the stream that the relay and the front ends speak to. TLS will stand between a Socket and
+// them (a stream then also says whether its descriptor can be spliced); nothing else needs to know.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "net/endpoint.h"
+#include "net/loop.h"
+
+namespace headrace::net {
+
+// The outcome of one operation on a stream: bytes moved, or why none were.
+struct IoResult {
+  enum class Kind : uint8_t { moved, blocked, ended, failed };
+  Kind kind = Kind::moved;
+  int os_errno = 0;
+  size_t bytes = 0;
+
+  bool moved() const { return kind == Kind::moved; }
+  bool blocked() const { return kind == Kind::blocked; }
+  bool ended() const { return kind == Kind::ended; }
+  bool failed() const { return kind == Kind::failed; }
+  Error error(Side whose) const { return Error{errc_of_errno(os_errno), whose, os_errno}; }
+};
+
+class Socket : public Watch {
+ public:
+  using Watch::Watch;
+
+  bool is_open() const { return static_cast<bool>(fd_); }
+  int fd() const { return fd_.get(); }
+
+  // Takes a connected descriptor and registers it. On failure the descriptor is closed.
+  Result<Done> open(Loop& loop, UniqueFd fd);
+  // Takes over another socket's descriptor with what is known of it, for a new owner.
+  void take(Loop& loop, Socket& other);
+
+  // Receives what is there, up to the buffer. A short read has emptied the socket, so the next one is
+  // only tried after a new event, unless the other side has hung up: then its end is still to be seen.
+  IoResult receive(MutableByteSpan buffer);
+  // Sends without waiting; a short result means that the socket is full. `more` says that further
+  // bytes follow at once, so that the kernel may wait with a partly filled segment.
+  IoResult send(ByteSpan bytes, bool more = false);
+  IoResult send(std::span<const iovec> pieces);
+  // Moves bytes between the socket and a pipe inside the kernel. `blocked` from splice_in means that
+  // nothing has been received, so the pipe must have room (it is empty when the relay asks).
+  IoResult splice_in(int pipe_write_end, size_t bytes_max);
+  IoResult splice_out(int pipe_read_end, size_t bytes, bool more);
+
+  // Half-close: sends FIN behind what was sent.
+  void shut_writes();
+  void close() {
+    fd_.close();
+    expect_nothing();
+  }
+  // Closes with RST: whatever the other side has not received is lost, and it knows.
+  void reset();
+
+ private:
+  IoResult result_of_read(ssize_t bytes, bool short_read);
+  IoResult result_of_write(ssize_t bytes, bool short_write);
+
+  UniqueFd fd_;
+};
+
+}  // namespace headrace::net

@@ -1,0 +1,153 @@
+#include "relay/direction.h"
+
+#include <algorithm>
+
+namespace headrace::relay {
+
+void Direction::start(uint64_t limit_bytes, SpliceMode splice) {
+  HEADRACE_ASSERT(idle());
+  remaining_bytes_ = limit_bytes;
+  moved_bytes_ = 0;
+  os_errno_ = 0;
+  splice_ = splice;
+  streak_ = 0;
+  source_ended_ = limit_bytes == 0;
+  has_spliced_ = false;
+  if (limit_bytes < kBulkReadBytes) splice_ = SpliceMode::never;
+  bool known_bulk = limit_bytes != kNoLimit && limit_bytes >= kBulkBodyBytes;
+  bool bulk = splice_ == SpliceMode::always || (splice_ == SpliceMode::automatic && known_bulk);
+  state_ = bulk ? State::bulk : State::copy;
+}
+
+void Direction::abandon(Mover& mover) {
+  residue_.clear();
+  if (pipe_) mover.pipes.give_back(std::move(pipe_));
+}
+
+Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover) {
+  uint64_t end = moved_bytes_ + kBudgetBytes;
+  for (int reads = 0; reads < kBudgetReads && moved_bytes_ < end; ++reads) {
+    if (!idle()) {
+      Want drained = drain(destination, mover);
+      if (drained != Want::again) return drained;
+    }
+    if (source_ended_) return Want::over;
+    if (!source.readable()) return Want::read;
+    Want filled = state_ == State::bulk ? splice_once(source, mover)
+                                        : copy_once(source, destination, mover);
+    if (filled != Want::again) return filled;
+  }
+  if (!idle()) {
+    Want drained = drain(destination, mover);
+    if (drained != Want::again) return drained;
+  }
+  if (source_ended_) return Want::over;
+  return source.readable() ? Want::again : Want::read;
+}
+
+// The source's own end. With a limit, bytes are missing: the message was cut.
+Want Direction::note_end() {
+  if (remaining_bytes_ != kNoLimit) {
+    os_errno_ = 0;
+    return Want::source_failed;
+  }
+  source_ended_ = true;
+  return Want::again;
+}
+
+void Direction::note_received(size_t bytes) {
+  moved_bytes_ += bytes;
+  if (remaining_bytes_ != kNoLimit) {
+    remaining_bytes_ -= bytes;
+    if (remaining_bytes_ == 0) source_ended_ = true;
+  }
+  if (splice_ != SpliceMode::automatic) return;
+  bool large = bytes >= kBulkReadBytes;
+  bool speaks_for_change = large == (state_ == State::copy);
+  streak_ = speaks_for_change ? static_cast<uint8_t>(streak_ + 1) : uint8_t{0};
+}
+
+// Only while nothing is queued.
+void Direction::maybe_change_state() {
+  if (splice_ != SpliceMode::automatic) return;
+  int needed = state_ == State::copy ? kReadsToBulk : kReadsToCopy;
+  if (streak_ < needed) return;
+  state_ = state_ == State::copy ? State::bulk : State::copy;
+  streak_ = 0;
+}
+
+Want Direction::copy_once(net::Socket& source, net::Socket& destination, Mover& mover) {
+  size_t room = static_cast<size_t>(std::min<uint64_t>(mover.buffer.size(), remaining_bytes_));
+  net::IoResult in = source.receive(mover.buffer.first(room));
+  if (in.blocked()) return Want::read;
+  if (in.ended()) return note_end();
+  if (in.failed()) {
+    os_errno_ = in.os_errno;
+    return Want::source_failed;
+  }
+  note_received(in.bytes);
+  mover.copied_bytes += in.bytes;
+  ByteSpan received = mover.buffer.first(in.bytes);
+  net::IoResult out = destination.send(received);
+  if (out.failed()) {
+    os_errno_ = out.os_errno;
+    return Want::destination_failed;
+  }
+  if (out.bytes < received.size()) {
+    residue_.append(received.subspan(out.bytes));
+    return Want::write;
+  }
+  maybe_change_state();
+  return Want::again;
+}
+
+Want Direction::splice_once(net::Socket& source, Mover& mover) {
+  if (!pipe_) pipe_ = mover.pipes.lease();
+  if (!pipe_) {
+    state_ = State::copy;  // no pipe to be had: this round is copied
+    streak_ = 0;
+    return Want::again;
+  }
+  size_t room = static_cast<size_t>(std::min<uint64_t>(pipe_->capacity_bytes, remaining_bytes_));
+  net::IoResult in = source.splice_in(pipe_->write_end.get(), room);
+  if (in.moved()) {
+    pipe_->bytes = static_cast<uint32_t>(in.bytes);
+    has_spliced_ = true;
+    mover.spliced_bytes += in.bytes;
+    note_received(in.bytes);
+    return Want::again;
+  }
+  mover.pipes.give_back(std::move(pipe_));
+  if (in.blocked()) return Want::read;
+  if (in.ended()) return note_end();
+  os_errno_ = in.os_errno;
+  return Want::source_failed;
+}
+
+Want Direction::drain(net::Socket& destination, Mover& mover) {
+  while (!residue_.empty()) {
+    if (!destination.writable()) return Want::write;
+    net::IoResult out = destination.send(residue_.bytes(), pipe_ != nullptr);
+    if (out.blocked()) return Want::write;
+    if (out.failed()) {
+      os_errno_ = out.os_errno;
+      return Want::destination_failed;
+    }
+    residue_.consume(out.bytes);
+  }
+  while (pipe_ && !pipe_->empty()) {
+    if (!destination.writable()) return Want::write;
+    net::IoResult out = destination.splice_out(pipe_->read_end.get(), pipe_->bytes, false);
+    if (out.blocked()) return Want::write;
+    if (out.failed()) {
+      os_errno_ = out.os_errno;
+      return Want::destination_failed;
+    }
+    pipe_->bytes -= static_cast<uint32_t>(out.bytes);
+  }
+  if (pipe_) mover.pipes.give_back(std::move(pipe_));
+  maybe_change_state();
+  return Want::again;
+}
+
+}  // namespace headrace::relay

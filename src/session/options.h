@@ -1,0 +1,34 @@
+// What an operator can set for a listener, filled from the command line or the configuration file.
+// The table of keys, units and bounds stands in config/options_table.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/ip.h"
+#include "base/target.h"
+#include "net/clock.h"
+#include "relay/options.h"
+
+namespace headrace::session {
+
+enum class Protocol : uint8_t { http, socks, mixed, relay };
+
+struct ListenerOptions {
+  std::string name;
+  Protocol protocol = Protocol::mixed;
+  std::optional<Target> to;  // of relay: the destination
+
+  net::Duration setup_timeout = std::chrono::seconds(10);
+  net::Duration connect_timeout = std::chrono::seconds(10);
+  net::Duration answer_timeout = std::chrono::minutes(5);
+  net::Duration idle_timeout = std::chrono::hours(1);
+  net::Duration keepalive_timeout = std::chrono::seconds(60);
+  net::Duration half_closed_timeout = std::chrono::minutes(5);
+  uint32_t max_connections = 0;     // of this listener, over all workers; 0: no limit
+  std::optional<IpAddress> source;  // to dial from
+  relay::SpliceMode splice = relay::SpliceMode::automatic;
+};
+
+}  // namespace headrace::session
