@@ -39,6 +39,7 @@ class Connection:
         self.received = bytearray()  # all bytes so far; not kept when read with drain()
         self.received_bytes = 0
         self.ended = None            # None, "eof" or "reset", once a read has seen it
+        self.ended_at = None         # time.monotonic() of that read
         self.closed = False          # we closed it
         self.error = None            # what went wrong in the script
         self.done = threading.Event()  # the script is over
@@ -53,12 +54,16 @@ class Connection:
         try:
             data = self.socket.recv(_CHUNK_BYTES)
         except (ConnectionResetError, BrokenPipeError):
-            self.ended = "reset"
+            self._end("reset")
             return b""
         if not data:
-            self.ended = "eof"
+            self._end("eof")
         self.received_bytes += len(data)
         return data
+
+    def _end(self, how):
+        self.ended_at = time.monotonic()
+        self.ended = how
 
     def read_until(self, mark):
         """Returns the bytes up to and with `mark`, which may also be a predicate over the unread bytes
@@ -238,6 +243,45 @@ class Origin:
         if errors:
             print(f"the origin's script failed as well: {errors}")
         return False
+
+
+class BlackHole:
+    """An address on loopback that never answers a SYN: a listening socket whose queue is full."""
+
+    def __init__(self):
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.host, self.port = self._listener.getsockname()
+        self._fillers = []
+        for _ in range(8):
+            filler = socket.socket()
+            self._fillers.append(filler)
+            filler.settimeout(0.2)
+            try:
+                filler.connect((self.host, self.port))
+            except TimeoutError:
+                return  # this one was not answered any more, nor will the next be
+        self.close()
+        raise RuntimeError("the queue of a listening socket does not fill")
+
+    @property
+    def address(self):
+        return self.host, self.port
+
+    def close(self):
+        for sock in (self._listener, *self._fillers):
+            sock.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def closed_port(host="127.0.0.1"):
+    """A port where nothing listens."""
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
+        return listener.getsockname()[1]
 
 
 # ---- ready scripts and payloads ----

@@ -44,10 +44,14 @@ def run(*args, env=None, timeout=10, stdin=subprocess.DEVNULL):
 
 
 def split_address(text):
-    """'127.0.0.1:80', '[::1]:80' -> (host, port); 'unix:/x', 'unix:@x' -> what AF_UNIX connects to."""
+    """'127.0.0.1:80', '[::1]:80' -> (host, port); 'unix:/x', 'unix:@x' -> what AF_UNIX connects to.
+
+    Where all addresses are listened on, the loopback one is given.
+    """
     if text.startswith("unix:"):
         return re.sub("^@", "\0", text.removeprefix("unix:"))
     host, _, port = text.rpartition(":")
+    host = {"": "127.0.0.1", "*": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "::1"}.get(host, host)
     return host.strip("[]"), int(port)
 
 
@@ -297,6 +301,32 @@ class Proxy:
             with open(f"/proc/{self.pid}/task/{task}/schedstat", encoding="ascii") as file:
                 result[int(task)] = int(file.read().split()[0]) / 1e9
         return result
+
+    def upstream_ports_by_loop(self, port):
+        """One set per event loop of the proxy: the local ports of the connections to `port` it watches.
+
+        Read from the kernel's lists of what each epoll descriptor watches, since the spread of
+        connections over workers shows nowhere else.
+        """
+        folder = f"/proc/{self.pid}"
+        local_ports = {}  # inode -> local port
+        for table in ("tcp", "tcp6"):
+            with open(f"{folder}/net/{table}", encoding="ascii") as file:
+                for fields in map(str.split, list(file)[1:]):
+                    if int(fields[2].rpartition(":")[2], 16) == port:
+                        local_ports[fields[9]] = int(fields[1].rpartition(":")[2], 16)
+        loops = []
+        for fd in os.listdir(f"{folder}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                if os.readlink(f"{folder}/fd/{fd}") != "anon_inode:[eventpoll]":
+                    continue
+                watched = set()
+                with open(f"{folder}/fdinfo/{fd}", encoding="ascii") as file:
+                    for target in re.findall(r"tfd:\s*(\d+)", file.read()):
+                        inode = re.sub(r"\D", "", os.readlink(f"{folder}/fd/{target}"))
+                        watched.add(local_ports.get(inode))
+                loops.append(watched - {None})
+        return loops
 
     def assert_cpu_quiet(self, seconds=5.0, share=0.05):
         """It uses less than `share` of one core over `seconds` from now."""

@@ -42,11 +42,35 @@ def ask(client, how, host, port, early=b""):
         client.send(early)
 
 
+def expect_refusal(client, how, host, port, connect=(), socks5=(), socks4=0x5B, seconds=2):
+    """Asks for a tunnel that must be refused with one of the given codes, and then ended."""
+    if how == "connect":
+        response = clients.http_connect(client, host, port)
+        assert response.status in connect, response
+        assert response.text.strip(), "a refusal has a text that says why"
+    elif how == "socks5":
+        reply = clients.socks5(client, host, port)
+        assert reply.code in socks5, reply
+    elif how in ("socks4", "socks4a"):
+        reply = clients.socks4(client, host, port)
+        assert reply[1] == socks4, reply.hex(" ")
+    client.expect_end(seconds)
+
+
 class Via:
     """A running proxy and how to get through it to the origin."""
 
     def __init__(self, proxy, how, host, port):
         self.proxy, self.how, self.host, self.port = proxy, how, host, port
+
+    def connect(self, **client_options):
+        """A Client that has asked for nothing yet."""
+        return Client(self.proxy.address, **client_options)
+
+    def expect_refusal(self, seconds=2, **codes):
+        """One client is refused as expect_refusal() says."""
+        with self.connect() as client:
+            expect_refusal(client, self.how, self.host, self.port, seconds=seconds, **codes)
 
     def open(self, early=b"", host=None, **client_options):
         """A Client whose tunnel stands. `early` goes in the same segment as the request."""
