@@ -29,34 +29,14 @@ bool is_blank(uint8_t c) {
 // the content is understood has been decided upon when the head came. Fields with an id are all of
 // that kind.
 bool may_come_late(const Field& field) {
+  // clang-format off
   constexpr std::string_view kOnlyInHeads[] = {
-      "accept-ranges",
-      "age",
-      "authorization",
-      "cache-control",
-      "content-encoding",
-      "content-range",
-      "content-type",
-      "cookie",
-      "date",
-
-      "expires",
-      "forwarded",
-      "if-match",
-      "if-modified-since",
-      "if-none-match",
-      "if-range",
-      "if-unmodified-since",
-      "last-modified",
-      "location",
-      "pragma",
-      "range",
-      "retry-after",
-      "set-cookie",
-      "vary",
-      "warning",
-      "www-authenticate",
+      "accept-ranges", "age", "authorization", "cache-control", "content-encoding", "content-range",
+      "content-type", "cookie", "date", "expires", "forwarded", "if-match", "if-modified-since",
+      "if-none-match", "if-range", "if-unmodified-since", "last-modified", "location", "pragma",
+      "range", "retry-after", "set-cookie", "vary", "warning", "www-authenticate",
   };
+  // clang-format on
   if (field.id != FieldId::other) return false;
   return std::none_of(std::begin(kOnlyInHeads), std::end(kOnlyInHeads), [&](std::string_view name) {
     return equals_ignoring_case(name, field.name);

@@ -32,8 +32,10 @@ bool holds_control(std::string_view bytes) {
 // the start line.
 std::optional<size_t> find_head_end(std::string_view bytes, HeadCursor& cursor, Kind kind) {
   const size_t begin = start_line_begin(bytes, kind);
-  while (const void* hit = std::memchr(bytes.data() + cursor.searched_bytes, '\n',
-                                       bytes.size() - cursor.searched_bytes)) {
+  while (cursor.searched_bytes < bytes.size()) {
+    const char* const from = bytes.data() + cursor.searched_bytes;
+    const void* hit = std::memchr(from, '\n', bytes.size() - cursor.searched_bytes);
+    if (!hit) break;
     size_t lf = static_cast<const char*>(hit) - bytes.data();
     if (lf == cursor.line_begin || bytes[lf - 1] != '\r') return std::nullopt;
     bool line_is_empty = lf == cursor.line_begin + 1;
