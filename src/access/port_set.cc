@@ -49,6 +49,17 @@ std::optional<PortSet> PortSet::parse(std::string_view text, std::string& fault)
   }
 }
 
+std::string PortSet::to_string() const {
+  std::string text;
+  for (const Range& range : ranges_) {
+    if (range.first == 1 && range.last == 65535) return "any";
+    if (!text.empty()) text += ", ";
+    text += std::to_string(range.first);
+    if (range.last != range.first) text += '-' + std::to_string(range.last);
+  }
+  return text;
+}
+
 bool PortSet::contains(uint16_t port) const {
   return std::any_of(ranges_.begin(), ranges_.end(), [port](const Range& range) {
     return range.first <= port && port <= range.last;

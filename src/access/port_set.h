@@ -25,6 +25,8 @@ class PortSet {
   static std::optional<PortSet> parse(std::string_view text, std::string& fault);
 
   bool contains(uint16_t port) const;
+  // A text that is parsed as the same set.
+  std::string to_string() const;
 
  private:
   std::vector<Range> ranges_;  // as written: lists are short, and an overlap does no harm

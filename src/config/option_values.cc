@@ -1,0 +1,125 @@
+#include "config/option_values.h"
+
+#include "base/target.h"
+#include "base/text.h"
+
+namespace headrace::config {
+namespace {
+
+constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kSystem = "system";
+
+std::optional<Fault> set_count(uint32_t& kept, std::string_view text, uint32_t min, uint32_t max) {
+  const Parsed<uint64_t> value = parse_count(text);
+  if (!value) return value.fault();
+  if (*value < min || *value > max)
+    return Fault{quoted(text) + " is not from " + std::to_string(min) + " to " +
+                 std::to_string(max)};
+  kept = static_cast<uint32_t>(*value);
+  return std::nullopt;
+}
+
+// "192.0.2.53", "192.0.2.53:5353", "2001:db8::53", "[2001:db8::53]:5353"; in its plainest spelling.
+std::optional<std::string> parse_server(std::string_view text) {
+  if (const std::optional<IpAddress> address = IpAddress::parse(text)) return address->to_string();
+  const std::optional<Target> target = Target::parse(text);
+  if (!target || target->host.is_name()) return std::nullopt;
+  return target->to_string();
+}
+
+// "A, B" and so on.
+Parsed<std::string> parse_servers(std::string_view text) {
+  std::string servers;
+  for (;;) {
+    const size_t comma = text.find(',');
+    const std::string_view part = trimmed(text.substr(0, comma));
+    const std::optional<std::string> server = parse_server(part);
+    if (!server) return Fault{quoted(part) + " is no IP address, with or without a port"};
+    if (!servers.empty()) servers += ", ";
+    servers += *server;
+    if (comma == text.npos) return servers;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+Value duration(In<microseconds> in, microseconds min, microseconds max) {
+  const std::string bounds = "from " + show_duration(min) + " to " + show_duration(max);
+  auto set = [in, min, max, bounds](Place place, std::string_view text) -> std::optional<Fault> {
+    const Parsed<microseconds> value = parse_duration(text);
+    if (!value) return value.fault();
+    if (*value < min || *value > max) return Fault{quoted(text) + " is not " + bounds};
+    in(place) = *value;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) { return show_duration(in(place)); };
+  return Value{"duration " + bounds, set, show};
+}
+
+Value count(In<uint32_t> in, uint32_t min, uint32_t max) {
+  auto set = [in, min, max](Place place, std::string_view text) {
+    return set_count(in(place), text, min, max);
+  };
+  auto show = [in](Place place) { return std::to_string(in(place)); };
+  return Value{"number from " + std::to_string(min) + " to " + std::to_string(max), set, show};
+}
+
+Value count_or_auto(In<uint32_t> in, uint32_t max) {
+  auto set = [in, max](Place place, std::string_view text) -> std::optional<Fault> {
+    if (text != kAuto) return set_count(in(place), text, 1, max);
+    in(place) = 0;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) {
+    return in(place) == 0 ? std::string(kAuto) : std::to_string(in(place));
+  };
+  return Value{"auto, or number from 1 to " + std::to_string(max), set, show};
+}
+
+Value address_or_auto(In<std::optional<IpAddress>> in) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    const std::optional<IpAddress> address = IpAddress::parse(text);
+    if (!address && text != kAuto)
+      return Fault{quoted(text) + " is neither an IP address nor auto"};
+    in(place) = address;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) { return in(place) ? in(place)->to_string() : std::string(kAuto); };
+  return Value{"auto, or IP address", set, show};
+}
+
+Value servers_or_system(In<std::string> in) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    const Parsed<std::string> servers = text == kSystem ? std::string() : parse_servers(text);
+    if (!servers) return servers.fault();
+    in(place) = *servers;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) { return in(place).empty() ? std::string(kSystem) : in(place); };
+  return Value{"system, or IP addresses (with :PORT) separated by commas", set, show};
+}
+
+Value ports(In<access::PortSet> in) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    std::string reason;
+    const std::optional<access::PortSet> ports = access::PortSet::parse(text, reason);
+    if (!ports) return Fault{reason};
+    in(place) = *ports;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) { return in(place).to_string(); };
+  return Value{"any, or ports and FIRST-LAST ranges separated by commas", set, show};
+}
+
+Value log_target(In<std::string> in) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    if (text.empty()) return Fault{"is empty; write a file name, - or off"};
+    in(place) = text;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) { return in(place); };
+  return Value{"file name, - for standard output, or off", set, show};
+}
+
+}  // namespace headrace::config

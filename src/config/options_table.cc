@@ -1,0 +1,109 @@
+#include "config/options_table.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "config/nearest_name.h"
+#include "config/option_values.h"
+
+namespace headrace::config {
+namespace {
+
+using namespace std::chrono_literals;
+using Access = access::Options;
+using Session = session::ListenerOptions;
+using relay::SpliceMode;
+
+// Below this a timeout would cut healthy connections on any network.
+constexpr microseconds kTimeoutMin = 10ms;
+constexpr microseconds kIdleMax = std::chrono::days(30);
+
+constexpr auto kListener = Scope::listener;
+constexpr auto kTop = Scope::top;
+constexpr auto kApplies = Reload::applies;
+constexpr auto kNeedsRestart = Reload::needs_restart;
+
+std::vector<Option> make_options() {
+  return {
+      {"setup_timeout", kListener, kApplies, duration(in(&Session::setup_timeout), kTimeoutMin, 1h),
+       "From a client's first byte, or its connect, to its complete request: no client may take "
+       "longer than this in all."},
+      {"connect_timeout", kListener, kApplies,
+       duration(in(&Session::connect_timeout), kTimeoutMin, 1h),
+       "How long an upstream may take to accept a connection, over all of its addresses."},
+      {"answer_timeout", kListener, kApplies,
+       duration(in(&Session::answer_timeout), kTimeoutMin, 24h),
+       "HTTP: how long an upstream that has the whole request may take to the first byte of its "
+       "answer."},
+      {"idle_timeout", kListener, kApplies,
+       duration(in(&Session::idle_timeout), kTimeoutMin, kIdleMax),
+       "A tunnel or transfer in which neither side has sent anything for so long is closed."},
+      {"keepalive_timeout", kListener, kApplies,
+       duration(in(&Session::keepalive_timeout), kTimeoutMin, 24h),
+       "HTTP: how long a client's connection may wait for its next request, and a pooled upstream "
+       "connection for its next use."},
+      {"half_closed_timeout", kListener, kApplies,
+       duration(in(&Session::half_closed_timeout), kTimeoutMin, kIdleMax),
+       "A tunnel of which one side has ended its sending and the other has been silent for so long "
+       "is closed."},
+      {"max_connections", kListener, kApplies, count(in(&Session::max_connections), 0, 10'000'000),
+       "Connections of clients that the listener holds at once, over all workers; further ones are "
+       "closed at once and counted. 0: no limit but that of descriptors."},
+      {"source", kListener, kApplies, address_or_auto(in(&Session::source)),
+       "The address of this host to dial upstreams from; auto leaves it to the routes."},
+      {"connect_ports", kListener, kApplies, ports(in(&Access::connect_ports)),
+       "HTTP: the ports that CONNECT may lead to."},
+      {"splice", kListener, kApplies,
+       choice<SpliceMode>(in(&Session::splice), {{"auto", SpliceMode::automatic},
+                                                 {"always", SpliceMode::always},
+                                                 {"never", SpliceMode::never}}),
+       "Whether bytes stay inside the kernel on their way: auto does so where much flows at once."},
+      {"access_log", kListener, kApplies, log_target(in(&Listener::access_log)),
+       "Where one line for each connection or request goes."},
+
+      {"workers", kTop, kNeedsRestart, count_or_auto(in(&Settings::workers), 1024),
+       "Threads that carry traffic; auto: one for each CPU that headrace may use."},
+      {"dns_timeout", kTop, kNeedsRestart, duration(in(&dns::Options::timeout), kTimeoutMin, 5min),
+       "How long resolving one name may take, over all resolvers and tries."},
+      {"dns_servers", kTop, kNeedsRestart, servers_or_system(in(&dns::Options::servers)),
+       "The resolvers to ask; system: those of /etc/resolv.conf."},
+      {"drain_timeout", kTop, kApplies, duration(in(&Settings::drain_timeout), 0s, 24h),
+       "At the end (TERM, INT): how long open connections may go on before they are cut."},
+      {"log_level", kTop, kApplies,
+       choice<LogLevel>(in(&Settings::log_level), {{"error", LogLevel::error},
+                                                   {"warn", LogLevel::warn},
+                                                   {"info", LogLevel::info},
+                                                   {"debug", LogLevel::debug}}),
+       "How much headrace says about itself on standard error: this and what is graver."},
+  };
+}
+
+}  // namespace
+
+std::span<const Option> options() {
+  static const std::vector<Option> kOptions = make_options();
+  return kOptions;
+}
+
+const Option* find_option(std::string_view name) {
+  const auto rows = options();
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const Option& option) { return option.name == name; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+Fault unknown_key_fault(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Option& option : options()) names.push_back(option.name);
+  const std::string_view nearest = nearest_name(name, names);
+  if (nearest.empty()) return Fault{"is no key; headrace help options lists all"};
+  return Fault{"is no key; did you mean " + std::string(nearest) + "?"};
+}
+
+std::string Option::default_text() const {
+  Settings settings;
+  Listener listener;
+  return value.show(Place{settings, listener});
+}
+
+}  // namespace headrace::config
