@@ -21,7 +21,8 @@ std::optional<Errc> read_content_length(std::string_view value, FramingFields& o
   ListMembers members(value);
   while (std::optional<std::string_view> member = members.next()) {
     std::optional<uint64_t> bytes = parse_number<uint64_t>(*member);
-    if (!bytes || (out.has_length && *bytes != out.length_bytes)) return Errc::malformed;
+    if (!bytes || *bytes > kBodyBytesMax || (out.has_length && *bytes != out.length_bytes))
+      return Errc::malformed;
     out.has_length = true;
     out.length_bytes = *bytes;
   }

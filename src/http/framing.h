@@ -11,6 +11,9 @@
 
 namespace headrace::http {
 
+// Longest body with a length: the largest off_t, so that sums with it do not overflow.
+inline constexpr uint64_t kBodyBytesMax = INT64_MAX;
+
 struct BodyLength {
   enum class Kind : uint8_t { none, length, chunked, until_close };
 
@@ -25,9 +28,10 @@ struct BodyLength {
 
 // Errors (Side::client). malformed: Content-Length together with Transfer-Encoding,
 // Transfer-Encoding in HTTP/1.0, a last coding that is not chunked, chunked twice, empty list
-// members, a Content-Length that is no number or more than one. unsupported: a coding before
-// chunked. Content-Length repeated with the same value counts once. CONNECT may announce a length
-// of 0 and nothing else: what follows its head belongs to the tunnel (RFC 9110 section 9.3.6).
+// members, a Content-Length that is no number, beyond kBodyBytesMax, or more than one number.
+// unsupported: a coding before chunked. Content-Length repeated with the same value counts once.
+// CONNECT may announce a length of 0 and nothing else: what follows its head belongs to the tunnel
+// (RFC 9110 section 9.3.6).
 Result<BodyLength> request_body(const RequestHead& head);
 
 // `method` is the request's. Errors (Side::upstream) as above, with two differences. Both fields at
