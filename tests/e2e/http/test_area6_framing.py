@@ -9,6 +9,9 @@ from harness.origin import Close, HttpOrigin, ok
 from http_support import (assert_made_by_proxy, chunked, expect_refusal, expect_success, request,
                           send_what_is_taken, targets_seen, wire)
 
+# What a message may cost, generous enough for a sanitizer build; announced sizes are far beyond it.
+MEMORY_KIB_MAX = 32 * 1024
+
 
 def post(origin, fields, rest):
     """A POST in the notation, with `fields` as they are and `rest` behind the head."""
@@ -106,7 +109,7 @@ def test_B072_chunk_size_that_is_none_from_a_client(proxy, client, origin, line)
     client.send(post(origin, "Transfer-Encoding: chunked¶", f"{line}¶hello¶0¶¶"))
     expect_refusal(client, 400)
     assert bodies(origin) == []
-    assert proxy.rss_kib() < before + 4096
+    assert proxy.rss_kib() < before + MEMORY_KIB_MAX
 
 
 @pytest.mark.parametrize("line", BAD_CHUNK_LINES, ids=repr)
@@ -122,7 +125,7 @@ def test_B072_chunk_size_that_is_none_from_an_origin(proxy, client, line):
         else:
             assert_made_by_proxy(response, 502, error="http_protocol_error")
         assert origin.connections[0].wait_ended()
-    assert proxy.rss_kib() < before + 4096
+    assert proxy.rss_kib() < before + MEMORY_KIB_MAX
 
 
 def test_B072_announced_2_gib_are_not_allocated(proxy, client, origin):
@@ -131,7 +134,7 @@ def test_B072_announced_2_gib_are_not_allocated(proxy, client, origin):
     client.send(post(origin, "Transfer-Encoding: chunked¶", "80000000¶hello"))
     origin.wait_requests()
     origin.connections[0].wait_received(len(origin.requests[0].head) + 5)
-    assert proxy.rss_kib() < before + 4096
+    assert proxy.rss_kib() < before + MEMORY_KIB_MAX
     proxy.assert_cpu_quiet(1.0)
     client.reset()
     assert origin.connections[0].wait_ended()

@@ -57,7 +57,8 @@ def apt_fixture(nginx, repository, tmp_path):
     def apt_get(proxy_url, *args, **more):
         given = {**options, "Acquire::http::Proxy": proxy_url}
         settings = (part for key, value in given.items() for part in ("-o", f"{key}={value}"))
-        return run_program("apt-get", "-q", *settings, *args, cwd=tmp_path / "download", env=clean_environment(APT_CONFIG="/dev/null"), **more)
+        return run_program("apt-get", "-q", *settings, *args, cwd=tmp_path / "download",
+                           env=clean_environment(APT_CONFIG="/dev/null"), **more)
     return apt_get
 
 
