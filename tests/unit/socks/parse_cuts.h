@@ -45,8 +45,9 @@ template <class T>
 void expect_failure(Parse<T> (*parse)(ByteSpan), std::string_view message, Errc why) {
   for (size_t cut = 0; cut < message.size(); ++cut)
     EXPECT_TRUE(parse_exactly(parse, message.substr(0, cut)).needs_more()) << "cut at " << cut;
-  for (const char* payload : {"", "\x01", "payload"}) {
-    const Parse<T> parsed = parse_exactly(parse, std::string(message) + payload);
+  using namespace std::string_view_literals;
+  for (const std::string_view payload : {""sv, "\0"sv, "\x01"sv, "payload\0"sv}) {
+    const Parse<T> parsed = parse_exactly(parse, std::string(message).append(payload));
     ASSERT_TRUE(parsed.failed());
     EXPECT_EQ(parsed.error(), why);
   }
