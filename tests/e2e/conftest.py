@@ -5,6 +5,7 @@ import pytest
 pytest.register_assert_rewrite("harness")
 
 from harness.dns import DnsServer  # noqa: E402
+from harness.netns import TwoHosts  # noqa: E402
 
 
 @pytest.fixture
@@ -14,3 +15,10 @@ def dns():
         server.add("o.example.test", "127.0.0.1")
         server.add("other.example.test", "127.0.0.1")
         yield server
+
+
+@pytest.fixture
+def two_hosts():
+    """A host for the proxy and one for clients and origins, joined by a cable."""
+    with TwoHosts() as net:
+        yield net
