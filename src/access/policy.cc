@@ -26,7 +26,8 @@ bool Policy::may_client_connect(const Client& client) const {
 }
 
 Verdict Policy::judge(const Request& request) const {
-  if (const std::optional<Errc> refusal = judge_client(request)) return {refusal};
+  if (request.how != How::relay)
+    if (const std::optional<Errc> refusal = judge_client(request)) return {refusal};
   if (const std::optional<Errc> refusal = judge_port(request)) return {refusal};
   if (const std::optional<IpAddress> address = known_address(request))
     return {judge_address(request, *address)};
@@ -51,6 +52,7 @@ std::optional<Errc> Policy::judge_port(const Request& request) const {
 
 std::optional<Errc> Policy::judge_address(const Request& request, const IpAddress& address) const {
   if (own_listeners_.is_own(address, request.target.port)) return Errc::loop;
+  if (request.how == How::relay) return std::nullopt;
   // Who is on this host reaches its inside without us.
   if (request.client.is_on_this_host()) return std::nullopt;
   switch (reach_of(address)) {

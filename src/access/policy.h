@@ -26,6 +26,7 @@ enum class How : uint8_t {
   forward,  // an HTTP request that we send on
   connect,  // a tunnel by CONNECT
   socks,    // a tunnel by SOCKS
+  relay,    // to a destination that the operator fixed: his word, but for loops
 };
 
 struct Request {

@@ -51,11 +51,12 @@ class Watch {
   bool faulty() const { return faulty_; }
   void clear_readable() { readable_ = false; }
   void clear_writable() { writable_ = false; }
+  // Who runs from now on; what was noted stays noted.
+  void set_owner(Runnable& owner) { owner_ = &owner; }
 
  protected:
   friend class Loop;
   void note(uint32_t events);
-  void set_owner(Runnable& owner) { owner_ = &owner; }
   void expect_nothing() { readable_ = writable_ = hung_up_ = faulty_ = false; }
   void assume_ready() { readable_ = writable_ = true; }
 

@@ -29,17 +29,6 @@ Result<Done> Socket::open(Loop& loop, UniqueFd fd) {
   return Done{};
 }
 
-void Socket::take(Loop& loop, Socket& other) {
-  fd_ = std::move(other.fd_);
-  other.expect_nothing();
-  // Changing the registration makes the kernel report the present state anew, so nothing is lost
-  // between the two owners.
-  expect_nothing();
-  Result<Done> changed = loop.change(fd_.get(), *this, Loop::kEdges);
-  HEADRACE_ASSERT(changed.has_value());
-  assume_ready();
-}
-
 IoResult Socket::result_of_read(ssize_t bytes, bool short_read) {
   if (bytes > 0) {
     if (short_read && !hung_up()) clear_readable();

@@ -41,9 +41,6 @@ class Socket : public Watch {
 
   // Takes a connected descriptor and registers it. On failure the descriptor is closed.
   Result<Done> open(Loop& loop, UniqueFd fd);
-  // Takes over another socket's descriptor with what is known of it, for a new owner.
-  void take(Loop& loop, Socket& other);
-
   // Receives what is there, up to the buffer. A short read has emptied the socket, so the next one is
   // only tried after a new event, unless the other side has hung up: then its end is still to be seen.
   IoResult receive(MutableByteSpan buffer);

@@ -1,6 +1,7 @@
 #include "relay/direction.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headrace::relay {
 
@@ -122,6 +123,31 @@ Want Direction::splice_once(net::Socket& source, Mover& mover) {
   if (in.ended()) return note_end();
   os_errno_ = in.os_errno;
   return Want::source_failed;
+}
+
+bool Direction::push(net::Socket& destination, std::span<const ByteSpan> pieces) {
+  constexpr size_t kPiecesMax = 4;
+  HEADRACE_ASSERT(pieces.size() <= kPiecesMax);
+  size_t sent = 0;
+  if (idle() && destination.writable()) {
+    std::array<iovec, kPiecesMax> vector;
+    size_t count = 0;
+    for (ByteSpan piece : pieces)
+      if (!piece.empty()) vector[count++] = {const_cast<uint8_t*>(piece.data()), piece.size()};
+    if (count == 0) return true;
+    net::IoResult out = destination.send(std::span<const iovec>(vector.data(), count));
+    if (out.failed()) {
+      os_errno_ = out.os_errno;
+      return false;
+    }
+    sent = out.bytes;
+  }
+  for (ByteSpan piece : pieces) {
+    size_t skipped = std::min(sent, piece.size());
+    residue_.append(piece.subspan(skipped));
+    sent -= skipped;
+  }
+  return true;
 }
 
 Want Direction::drain(net::Socket& destination, Mover& mover) {

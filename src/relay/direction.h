@@ -63,6 +63,11 @@ class Direction {
   void prepend(ByteSpan bytes) { residue_.append(bytes); }
 
   Want pump(net::Socket& source, net::Socket& destination, Mover& mover);
+  // Sends bytes that are at hand, in one call where the socket takes them; what it does not take is
+  // kept and leaves first. They do not count to the limit. False when the destination failed.
+  bool push(net::Socket& destination, std::span<const ByteSpan> pieces);
+  // Sends what is queued: write, destination_failed, or again when all has left.
+  Want drain(net::Socket& destination, Mover& mover);
   // Gives back what is leased; bytes not yet passed on are lost.
   void abandon(Mover& mover);
 
@@ -82,8 +87,6 @@ class Direction {
 
   Want copy_once(net::Socket& source, net::Socket& destination, Mover& mover);
   Want splice_once(net::Socket& source, Mover& mover);
-  // Sends what is queued; `again` when all has left.
-  Want drain(net::Socket& destination, Mover& mover);
   void note_received(size_t bytes);
   Want note_end();
   void maybe_change_state();

@@ -29,6 +29,7 @@ struct ListenerOptions {
   uint32_t max_connections = 0;     // of this listener, over all workers; 0: no limit
   std::optional<IpAddress> source;  // to dial from
   relay::SpliceMode splice = relay::SpliceMode::automatic;
+  std::optional<size_t> access_log;  // which of the open access logs (base/log.h); none: off
 };
 
 }  // namespace headrace::session

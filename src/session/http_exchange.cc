@@ -1,0 +1,206 @@
+#include "session/http_exchange.h"
+
+#include "base/text.h"
+#include "http/connection.h"
+#include "http/framing.h"
+#include "http/rewrite.h"
+
+namespace headrace::session {
+namespace {
+
+using relay::Want;
+using Output = http::ChunkedBody::Output;
+
+bool asks_for_bound_authentication(const http::ResponseHead& head) {
+  for (const http::Field& field : head.fields) {
+    if (!equals_ignoring_case(field.name, "www-authenticate")) continue;
+    std::string_view scheme = field.value.substr(0, field.value.find_first_of(" ,"));
+    if (equals_ignoring_case(scheme, "NTLM") || equals_ignoring_case(scheme, "Negotiate")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Exchange::Exchange(Session& session, HttpRequest& request)
+    : session_(session), request_(request), binds_connection_(request.binds_connection) {
+  // The inbox lies in memory of its own, so chunks can be rewritten in place there.
+  net::Residue received = std::move(session_.inbox);
+  session_.inbox.clear();
+  MutableByteSpan bytes(const_cast<uint8_t*>(received.bytes().data()), received.size());
+  Output output = request_.drops_trailer ? Output::chunked_without_trailer : Output::chunked;
+  up_failed_ = !up_.start(request_.head, request_.body, output, bytes, upstream(), session_.options().splice);
+}
+
+Exchange::~Exchange() {
+  up_.abandon(session_.worker().mover);
+  down_.abandon(session_.worker().mover);
+}
+
+bool Exchange::upstream_persists() const {
+  return upstream_persists_ && up_.finished() && down_.surplus.empty();
+}
+
+void Exchange::return_surplus() {
+  session_.inbox.append(up_.surplus.bytes());
+  up_.surplus.clear();
+}
+
+Exchange::State Exchange::fail(Errc what, Side whose, int os_errno) {
+  error_ = Error{what, whose, os_errno};
+  return State::failed;
+}
+
+// Before any byte of an answer the request may not have been seen at all; later the answer is cut.
+Exchange::State Exchange::upstream_gone(int os_errno) {
+  error_ = Error{os_errno == 0 ? Errc::ended : errc_of_errno(os_errno), Side::upstream, os_errno};
+  return any_answer_ ? State::failed : State::died;
+}
+
+Exchange::State Exchange::step() {
+  if (client().faulty()) return fail(Errc::reset, Side::client);
+  State request = step_request();
+  if (request == State::failed) return request;
+  State answer = step_answer();
+  if (answer != State::waiting) return answer;
+  return request;
+}
+
+Exchange::State Exchange::step_request() {
+  if (up_failed_ || up_.finished()) return State::waiting;
+  switch (up_.pump(client(), upstream(), session_.worker().mover)) {
+    case Want::again: return State::again;
+    case Want::source_failed: {
+      Errc what = up_.malformed() ? Errc::malformed : Errc::ended;
+      if (up_.os_errno() != 0) what = errc_of_errno(up_.os_errno());
+      return fail(what, Side::client, up_.os_errno());
+    }
+    case Want::destination_failed:
+      up_failed_ = true;  // its answer, often the reason, may still be there
+      return State::waiting;
+    case Want::read:
+    case Want::write:
+    case Want::over: return State::waiting;
+  }
+  return State::waiting;
+}
+
+Exchange::State Exchange::step_answer() {
+  if (!head_sent_) {
+    State head = receive_head();
+    if (!head_sent_) return head;
+  }
+  switch (down_.pump(upstream(), client(), session_.worker().mover)) {
+    case Want::again: return State::again;
+    case Want::over: return State::complete;
+    case Want::destination_failed: return fail(errc_of_errno(down_.os_errno()), Side::client, down_.os_errno());
+    case Want::source_failed:
+      if (down_.malformed()) return fail(Errc::malformed, Side::upstream);
+      return upstream_gone(down_.os_errno());
+    case Want::read:
+    case Want::write: return State::waiting;
+  }
+  return State::waiting;
+}
+
+Exchange::State Exchange::receive_head() {
+  for (;;) {
+    // An interim answer that the client has not taken holds up what follows.
+    Want drained = down_.drain(client(), session_.worker().mover);
+    if (drained == Want::write) return State::waiting;
+    if (drained == Want::destination_failed) return fail(Errc::reset, Side::client);
+    if (!upstream().readable()) return State::waiting;
+    MutableByteSpan buffer = session_.worker().mover.buffer;
+    net::IoResult in = upstream().receive(buffer);
+    if (in.blocked()) return State::waiting;
+    if (!in.moved()) return upstream_gone(in.os_errno);
+    any_answer_ = true;
+    State state;
+    if (answer_inbox_.empty()) {
+      state = take_head(buffer.first(in.bytes));
+    } else {
+      net::Residue whole = std::move(answer_inbox_);
+      whole.append(buffer.first(in.bytes));
+      answer_inbox_.clear();
+      state = take_head(MutableByteSpan(const_cast<uint8_t*>(whole.bytes().data()), whole.size()));
+    }
+    if (state != State::waiting || head_sent_) return state;
+  }
+}
+
+Exchange::State Exchange::take_head(MutableByteSpan bytes) {
+  for (;;) {
+    http::ResponseHead& head = session_.worker().response_head;
+    http::HeadParse parsed = http::parse_response_head(as_text(bytes), cursor_, head);
+    if (parsed.failed()) return fail(Errc::malformed, Side::upstream);
+    if (!parsed) {
+      answer_inbox_.append(bytes);
+      return State::waiting;
+    }
+    cursor_ = {};
+    size_t head_bytes = parsed.consumed_bytes();
+    if (head.status == 101) return switch_protocols(head, bytes.subspan(head_bytes));
+    if (head.status >= 200) return pass_final(head, bytes.subspan(head_bytes));
+    State state = pass_interim(head, head_bytes);
+    if (state != State::waiting) return state;
+    bytes = bytes.subspan(head_bytes);
+    if (bytes.empty()) return State::waiting;
+  }
+}
+
+// 100, 102, 103: for the client, unless it speaks HTTP/1.0 (RFC 9110 section 15.2).
+Exchange::State Exchange::pass_interim(const http::ResponseHead& head, size_t head_bytes) {
+  answer_head_bytes_ += head_bytes;
+  if (request_.minor_version == 0) return State::waiting;
+  Result<http::ConnectionOptions> connection = http::connection_options(head);
+  if (!connection) return fail(connection.error().what, Side::upstream);
+  std::string& text = session_.worker().head_text;
+  text.clear();
+  http::append_response_head({head, *connection, {}, session_.worker().via_id}, text);
+  if (!down_.push(text, client())) return fail(Errc::reset, Side::client);
+  return State::waiting;
+}
+
+Exchange::State Exchange::pass_final(const http::ResponseHead& head, MutableByteSpan rest) {
+  Result<http::BodyLength> body = http::response_body(head, request_.method);
+  if (!body) return fail(body.error().what, Side::upstream);
+  Result<http::ConnectionOptions> connection = http::connection_options(head);
+  if (!connection) return fail(connection.error().what, Side::upstream);
+  status_ = head.status;
+  binds_connection_ = binds_connection_ || asks_for_bound_authentication(head);
+
+  http::BodyLength for_client = http::body_for_client(*body, request_.minor_version);
+  // An answer that overtakes the request: the rest of the request would have to be thrown away.
+  bool early = !up_.finished();
+  client_persists_ = request_.persistent && !for_client.ends_connection && !early && !session_.draining() &&
+                     for_client.kind != http::BodyLength::Kind::until_close;
+  upstream_persists_ = connection->persistent && !body->ends_connection && !up_failed_ &&
+                       body->kind != http::BodyLength::Kind::until_close;
+
+  std::string& text = session_.worker().head_text;
+  text.clear();
+  http::append_response_head({head, *connection, for_client, session_.worker().via_id, !client_persists_},
+                             text);
+  answer_head_bytes_ += text.size();
+  bool decoded = body->kind == http::BodyLength::Kind::chunked &&
+                 for_client.kind != http::BodyLength::Kind::chunked;
+  Output output = decoded                              ? Output::decoded
+                  : connection->nominated_count > 0 ? Output::chunked_without_trailer
+                                                       : Output::chunked;
+  head_sent_ = true;
+  if (!down_.start(text, *body, output, rest, client(), session_.options().splice))
+    return fail(Errc::reset, Side::client);
+  return State::waiting;
+}
+
+Exchange::State Exchange::switch_protocols(const http::ResponseHead& head, ByteSpan rest) {
+  if (!request_.upgrade) return fail(Errc::malformed, Side::upstream);
+  Result<http::ConnectionOptions> connection = http::connection_options(head);
+  if (!connection || !connection->upgrade) return fail(Errc::malformed, Side::upstream);
+  status_ = head.status;
+  http::append_response_head({head, *connection, {}, session_.worker().via_id}, switch_reply_);
+  switch_reply_ += as_text(rest);
+  return State::switched;
+}
+
+}  // namespace headrace::session

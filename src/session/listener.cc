@@ -1,0 +1,112 @@
+#include "session/listener.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "base/log_line.h"
+#include "net/endpoint.h"
+#include "net/sys.h"
+#include "session/session.h"
+#include "session/worker.h"
+
+namespace headrace::session {
+
+uint64_t Listener::live() const {
+  uint64_t sum = 0;
+  for (const Live& live : live_) sum += live.count.load(std::memory_order_relaxed);
+  return sum;
+}
+
+size_t Listener::choose_worker(size_t worker) const {
+  size_t least = worker;
+  for (size_t i = 0; i < live_.size(); ++i)
+    if (live_of(i) < live_of(least)) least = i;
+  uint64_t slack = live_of(least) / 8;
+  return live_of(worker) > live_of(least) + slack ? least : worker;
+}
+
+Acceptor::Acceptor(Worker& worker, Listener& listener, Handover& handover)
+    : worker_(worker), listener_(listener), handover_(handover), watch_(*this), timer_(*this) {}
+
+Result<Done> Acceptor::open(UniqueFd fd) {
+  reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  // Level-triggered: what a batch leaves is told again, and a lone client costs no second accept.
+  Result<Done> added = worker_.loop.add(fd.get(), watch_, EPOLLIN);
+  if (!added) return added;
+  fd_ = std::move(fd);
+  return Done{};
+}
+
+void Acceptor::close() {
+  timer_.disarm();
+  fd_.close();
+  reserve_.close();
+}
+
+void Acceptor::run() {
+  if (!fd_) return;
+  if (timer_.expired()) {
+    timer_.disarm();
+    (void)worker_.loop.change(fd_.get(), watch_, EPOLLIN);
+  }
+  if (timer_.armed()) return;
+  for (int i = 0; i < kBatchMax; ++i)
+    if (accept_one() != Outcome::accepted) return;
+}
+
+Acceptor::Outcome Acceptor::accept_one() {
+  net::SocketName name;
+  UniqueFd client(net::sys::accept(fd_.get(), name.get(), &name.length));
+  if (!client) {
+    switch (errno) {
+      case EAGAIN: return Outcome::none;
+      case EMFILE:
+      case ENFILE: return shed_one(errno);
+      case ENOBUFS:
+      case ENOMEM: pause(errno); return Outcome::paused;
+      default: return Outcome::accepted;  // that client is gone; the next may be fine
+    }
+  }
+  if (listener_.full()) {
+    worker_.stats.refused[static_cast<size_t>(Errc::client_limit)].add();
+    return Outcome::accepted;
+  }
+  worker_.stats.accepted.add();
+  size_t chosen = listener_.choose_worker(worker_.index);
+  if (chosen != worker_.index) {
+    worker_.stats.handed_over.add();
+    handover_.hand_over(chosen, listener_, std::move(client), name.endpoint());
+    return Outcome::accepted;
+  }
+  Session::start(worker_, listener_, std::move(client), name.endpoint());
+  return Outcome::accepted;
+}
+
+// Out of descriptors: the client is accepted in the place of the reserve and closed, so that it learns
+// at once instead of waiting in the backlog, and the loop does not spin on what it cannot take.
+Acceptor::Outcome Acceptor::shed_one(int os_errno) {
+  if (!reserve_) {
+    pause(os_errno);
+    return Outcome::paused;
+  }
+  reserve_.close();
+  bool shed = static_cast<bool>(UniqueFd(net::sys::accept(fd_.get(), nullptr, nullptr)));
+  reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!shed) {
+    pause(os_errno);
+    return Outcome::paused;
+  }
+  worker_.stats.shed.add();
+  worker_.stats.refused[static_cast<size_t>(Errc::out_of_descriptors)].add();
+  worker_.note_shortage(Errc::out_of_descriptors);
+  return Outcome::accepted;
+}
+
+void Acceptor::pause(int os_errno) {
+  worker_.note_shortage(errc_of_errno(os_errno));
+  (void)worker_.loop.change(fd_.get(), watch_, 0);
+  worker_.loop.arm(timer_, kPause);
+}
+
+}  // namespace headrace::session

@@ -1,0 +1,88 @@
+// A listener as all workers share it, and the end of it that one worker accepts from.
+//
+// Each worker has a listening socket of its own (SO_REUSEPORT), so that accepting needs no lock. The
+// kernel spreads connections by hash, which is uneven while they are few: a worker that already
+// holds clearly more of them than another hands a new one over.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "access/policy.h"
+#include "net/endpoint.h"
+#include "net/loop.h"
+#include "session/options.h"
+
+namespace headrace::session {
+
+class Worker;
+
+class Listener {
+ public:
+  Listener(ListenerOptions options, access::Policy policy, size_t workers)
+      : options_(std::move(options)), policy_(std::move(policy)), live_(workers) {}
+
+  const ListenerOptions& options() const { return options_; }
+  const access::Policy& policy() const { return policy_; }
+  size_t workers() const { return live_.size(); }
+
+  // Connections held, per worker and in all. Relaxed: balance may be off by one for a moment.
+  void note_opened(size_t worker) { live_[worker].count.fetch_add(1, std::memory_order_relaxed); }
+  void note_closed(size_t worker) { live_[worker].count.fetch_sub(1, std::memory_order_relaxed); }
+  uint64_t live_of(size_t worker) const { return live_[worker].count.load(std::memory_order_relaxed); }
+  uint64_t live() const;
+  bool full() const { return options_.max_connections != 0 && live() >= options_.max_connections; }
+
+  // Who should take a connection that arrived at `worker`: itself, or the one that holds fewest. Exact
+  // while connections are few, an eighth of slack when they are many.
+  size_t choose_worker(size_t worker) const;
+
+ private:
+  struct alignas(64) Live {
+    std::atomic<uint64_t> count{0};
+  };
+  const ListenerOptions options_;
+  const access::Policy policy_;
+  std::vector<Live> live_;
+};
+
+// Gives a client that was accepted here to another worker.
+class Handover {
+ public:
+  virtual ~Handover() = default;
+  virtual void hand_over(size_t worker, Listener& listener, UniqueFd client,
+                         std::optional<net::Endpoint> address) = 0;
+};
+
+class Acceptor final : public net::Runnable {
+ public:
+  // Accepted in one turn; more wait for the next.
+  static constexpr int kBatchMax = 64;
+  // How long accepting rests after the system ran out of something.
+  static constexpr net::Duration kPause = std::chrono::milliseconds(100);
+
+  Acceptor(Worker& worker, Listener& listener, Handover& handover);
+
+  // Takes a socket that listens.
+  Result<Done> open(UniqueFd fd);
+  void close();
+  void run() override;
+
+ private:
+  enum class Outcome : uint8_t { accepted, none, paused };
+  Outcome accept_one();
+  Outcome shed_one(int os_errno);
+  void pause(int os_errno);
+
+  Worker& worker_;
+  Listener& listener_;
+  Handover& handover_;
+  net::Watch watch_;
+  net::Timer timer_;
+  UniqueFd fd_;
+  UniqueFd reserve_;  // given up for a moment to accept and close a client when there is no other
+};
+
+}  // namespace headrace::session

@@ -1,0 +1,148 @@
+// One client from accept to end. Set-up is a coroutine (serve.cc and the fronts); a tunnel is a state
+// machine (relay/relay.h). While the coroutine runs, the session waits for one thing at a time: it is
+// run for every event of its sockets, its timer or an answer it asked for, and the coroutine looks
+// whether that was it.
+//
+// Owned by its worker, on whose thread everything happens.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/list.h"
+#include "base/result.h"
+#include "net/buffer.h"
+#include "net/endpoint.h"
+#include "net/socket.h"
+#include "net/task.h"
+#include "relay/relay.h"
+#include "session/listener.h"
+#include "session/upstream.h"
+#include "session/worker.h"
+
+namespace headrace::session {
+
+// What the access log will say; kept only where there is one.
+struct Account {
+  std::string user;
+  std::string target;  // as asked
+  std::string method;  // of an HTTP request
+  std::optional<net::Endpoint> dialled;
+  int status = 0;  // HTTP
+  uint64_t bytes_up = 0;
+  uint64_t bytes_down = 0;
+  bool spliced = false;
+  net::Instant started{};
+};
+
+class Session final : public net::Runnable, public Linked<SessionTag> {
+ public:
+  // Takes a client. The session frees itself at its end.
+  static void start(Worker& worker, Listener& listener, UniqueFd client,
+                    std::optional<net::Endpoint> address);
+  ~Session();
+
+  void run() override;
+  // The worker wants to stop: a session at rest ends, another ends after what it is doing.
+  void drain();
+  // Ends at once, with resets.
+  void cut();
+
+  // For the phases of set-up.
+  // -----------------------------------------------------------------------------------------------
+
+  Worker& worker() { return worker_; }
+  const ListenerOptions& options() const { return listener_.options(); }
+  const access::Policy& policy() const { return listener_.policy(); }
+  net::Socket& client() { return client_; }
+  // The client's address; none for a unix socket.
+  const std::optional<net::Endpoint>& client_address() const { return client_address_; }
+  access::Client access_client() const;
+
+  // Limits what comes until the next arm_deadline or disarm_deadline; waiting beyond it fails.
+  void arm_deadline(net::Duration after) { worker_.loop.arm(timer_, after); }
+  void disarm_deadline() { timer_.disarm(); }
+
+  // Waits until something may have happened. An error when the deadline has passed (timed_out) or the
+  // session was cut (cancelled).
+  struct Wake {
+    Session& session;
+    bool await_ready() const noexcept { return session.verdict_.has_value(); }
+    void await_suspend(std::coroutine_handle<> waiting) noexcept { session.slot_.await_suspend(waiting); }
+    Result<Done> await_resume() const noexcept { return session.wait_result(); }
+  };
+  Wake woken() { return Wake{*this}; }
+  // Tells run() to come again in the next turn: the coroutine has more to do, others first.
+  void run_again() { worker_.loop.make_ready(*this); }
+
+  // Received from the client and not yet used.
+  net::Residue inbox;
+  // Receives more into the inbox, up to `bytes_max` in all.
+  net::IoResult receive_into_inbox(size_t bytes_max);
+
+  std::unique_ptr<Upstream> upstream;
+
+  // Becomes a tunnel between client and upstream when the coroutine returns. `reply` goes to the
+  // client first; what is in the inbox goes to the upstream first.
+  void start_tunnel(std::string_view reply);
+  // The end of the session will be a reset: something was cut.
+  void end_with_reset() { reset_at_end_ = true; }
+
+  bool draining() const { return worker_.draining(); }
+  // At rest between two requests: may be ended without harm.
+  void set_resting(bool resting) { resting_ = resting; }
+
+  // The account, or nullptr where nobody will read it.
+  Account* account();
+  // Writes the access line and starts the next account.
+  void log_access(std::string_view result);
+  // Counts and logs why something was refused.
+  void note_refusal(const Error& error);
+  std::string_view protocol_name() const { return protocol_name_; }
+  void set_protocol_name(std::string_view name) { protocol_name_ = name; }
+
+ private:
+  Session(Worker& worker, Listener& listener, std::optional<net::Endpoint> address);
+
+  Result<Done> wait_result();
+  void run_set_up();
+  void run_tunnel();
+  void arm_tunnel_timer();
+  bool tunnel_timed_out();
+  void finish_tunnel(std::string_view result, bool reset);
+  void end();
+
+  Worker& worker_;
+  Listener& listener_;
+  net::Socket client_;
+  net::Timer timer_;
+  net::Task<void> set_up_;
+  net::WaitSlot slot_;
+  std::unique_ptr<relay::Relay> tunnel_;
+  std::unique_ptr<Account> account_;
+  std::optional<net::Endpoint> client_address_;
+  net::Instant last_activity_{};
+  std::string_view protocol_name_;
+  std::optional<Errc> verdict_;  // why waiting is over
+  bool resting_ = false;
+  bool reset_at_end_ = false;
+  bool half_closed_ = false;
+};
+
+// The phases. Each returns when its part is done; see serve.cc.
+net::Task<void> serve(Session& session);
+net::Task<void> serve_http(Session& session);
+net::Task<void> serve_socks(Session& session);
+net::Task<void> serve_relay(Session& session);
+
+// Opens a connection to the target; it becomes the session's upstream. All but the session are to
+// outlive the task.
+net::Task<Result<Done>> dial(Session& session, const Target& target, access::How how, std::string_view user);
+// Sends all of `text` to the client.
+net::Task<Result<Done>> send_to_client(Session& session, std::string text);
+// Ends the client's connection so that it can read what was sent last: half-close, then discard what
+// still comes for a while. A close with unread bytes would send RST and destroy the answer.
+net::Task<void> linger(Session& session);
+
+}  // namespace headrace::session
