@@ -1,0 +1,334 @@
+"""Who makes the load, and who answers it: headrace-load, or the tools people know.
+
+`load` (headrace-load) is client and origin of every scenario. `wrk` stands for wrk and iperf3, under
+proxychains4 through tunnels, with headrace-load or iperf3 as the origin: it shows that ours agrees with them.
+"""
+
+import json
+import math
+import os
+import re
+import selectors
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import network, sides
+from .errors import LabError
+from .recipe import Address
+from .scenario import ACTIVE_PART, MIX_CONNECTIONS
+
+NAN = math.nan
+TREE = Path(__file__).resolve().parents[2]
+
+# What the origin listens on. With TLS the same roles stand a thousand higher.
+PORTS = {"http": 80, "sink": 5001, "source": 5002, "echo": 5007, "iperf3": 5201}
+TLS_PORT_STEP = 1000
+
+MODES = {"http": "http", "connect": "connect", "socks": "socks5"}     # all others: plain
+SETTLE_S = 30               # beyond the measured time, until a client that says nothing is given up
+MESSAGE_BYTES = 64
+
+
+@dataclass
+class Load:
+    """What the client saw."""
+
+    seconds: float = 0.0
+    gbit: float = NAN
+    rate: float = NAN
+    p50_ms: float = NAN
+    p90_ms: float = NAN
+    p99_ms: float = NAN
+    errors: int = 0
+    timeouts: int = 0
+    wrong: int = 0                      # answers of another length, status or content
+    lag_p99_ms: float = 0.0             # open loop: how late the client itself was
+    failure: str = ""                   # it could not measure at all
+    raw: dict = field(default_factory=dict)
+    argv: list = field(default_factory=list)
+
+
+@dataclass
+class Target:
+    """Where the client of a run goes."""
+
+    connect: Address            # the proxy; without one the origin
+    origin: Address
+    mode: str
+    tls: bool
+
+
+def origin_role(scenario, client):
+    if scenario.kind == "stream":
+        if client == "wrk":
+            return "iperf3"
+        return "source" if scenario.down else "sink"
+    return "echo" if scenario.kind == "message" else "http"
+
+
+def origin_has_tls(scenario, peer):
+    """Where the proxy begins TLS, and where there is no proxy that could end it."""
+    return scenario.family == "tls-init" or (peer.transparent and scenario.family == "tls-term")
+
+
+def origin_address(scenario, peer, client):
+    step = TLS_PORT_STEP if origin_has_tls(scenario, peer) else 0
+    return Address(network.ORIGIN, PORTS[origin_role(scenario, client)] + step)
+
+
+def connections(scenario, limit):
+    """How many the client holds; mixes and the idle take what there is room for."""
+    if scenario.kind == "mix":
+        return min(MIX_CONNECTIONS, limit)
+    if scenario.kind == "rate":
+        return limit
+    return scenario.connections
+
+
+def find_program(name, given=""):
+    """The path of headrace-load or headrace-link, built first where there is none."""
+    folder = name.split("-")[1]
+    directory = TREE / "build" / folder
+    for path in [given] if given else [directory / name, *sorted(TREE.glob(f"build/*/bench/{folder}/{name}"))]:
+        if os.access(path, os.X_OK):
+            return str(Path(path).resolve())
+    if given:
+        raise LabError(f"{given}: no such program")
+    if not shutil.which("cmake"):
+        raise LabError(f"no {name} yet, and no cmake to build it: apt-get install cmake ninja-build g++ libssl-dev")
+    for argv in (["cmake", "-S", TREE / "bench" / folder, "-B", directory, "-DCMAKE_BUILD_TYPE=Release"],
+                 ["cmake", "--build", directory]):
+        done = subprocess.run([str(a) for a in argv], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise LabError(f"building {name} failed:\n{(done.stdout + done.stderr)[-2000:]}")
+    return str(directory / name)
+
+
+def start_origin(run_sides, scenario, peer, client, load_path, certificate, key):
+    """-> Popen of the origin, listening."""
+    role = origin_role(scenario, client)
+    port = origin_address(scenario, peer, client).port
+    if role == "iperf3":
+        argv = ["iperf3", "-s", "-p", str(port)]
+    else:
+        tls = "+tls" if origin_has_tls(scenario, peer) else ""
+        argv = [load_path, "origin", "--listen", f"{role}{tls}:{network.ORIGIN}:{port}"]
+        if tls:
+            argv += ["--cert", certificate, "--key", key]
+    process = run_sides.start("srv", argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    if not sides.wait_until_listening(process, port):
+        raise LabError(f"the origin does not start: {' '.join(map(str, argv))}")
+    return process
+
+
+class LoadClient:
+    """headrace-load. It says when its warm-up is over and when its time is, so that we sample just that."""
+
+    def __init__(self, path, seconds, warmup):
+        self.path, self.seconds, self.warmup = path, seconds, warmup
+
+    def argv(self, scenario, target, limit, seed):
+        held = connections(scenario, limit)
+        argv = [self.path, "client", scenario.kind, "--connect", target.connect, "--mode", target.mode,
+                "--connections", held, "--seconds", self.seconds, "--warmup", self.warmup, "--seed", seed]
+        if target.mode != "plain":
+            argv += ["--target", target.origin]
+        if target.tls:
+            argv += ["--tls"]
+        if scenario.kind == "stream":
+            argv += ["--direction", "down" if scenario.down else "up"]
+        elif scenario.kind == "request":
+            argv += ["--answer", scenario.answer_bytes, "--body", scenario.body_bytes,
+                     "--requests-per-connection", scenario.requests_per_connection]
+        elif scenario.kind == "mix":
+            argv += ["--active", max(held // ACTIVE_PART, 1)]
+        elif scenario.kind == "message":
+            argv += ["--size", MESSAGE_BYTES]
+        if scenario.rate:
+            argv += ["--rate", scenario.rate]
+        return [str(word) for word in argv]
+
+    def run(self, run_sides, scenario, target, limit, seed, on_event):
+        """on_event('start' | 'established' | 'measuring' | 'measured'); for idle, 'established' returns when it
+        has seen enough. -> Load"""
+        argv = self.argv(scenario, target, limit, seed)
+        process = run_sides.start("cli", argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        on_event("start", process.pid)
+        out, said = self._follow(process, scenario, on_event)
+        load = self._parse(out)
+        load.argv = argv
+        if process.returncode != 0 or not load.raw:
+            load.failure = "; ".join(said[-3:]) or load.raw.get("first_error", "") or "the client gave no result"
+        return load
+
+    def _follow(self, process, scenario, on_event):
+        """Reads both outputs to their end and passes the events on. -> stdout, what stderr said besides events"""
+        end = time.monotonic() + self.seconds + self.warmup + SETTLE_S + 30
+        out, buffer, said = b"", b"", []
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(process.stderr, selectors.EVENT_READ)
+            while selector.get_map():
+                ready = selector.select(timeout=max(end - time.monotonic(), 0))
+                if not ready:
+                    process.kill()
+                    process.wait()
+                    return b"", said + ["the client was still busy long after its time"]
+                for key, _ in ready:
+                    data = os.read(key.fd, 65536)
+                    if not data:
+                        selector.unregister(key.fileobj)
+                    elif key.fileobj is process.stdout:
+                        out += data
+                    else:
+                        *lines, buffer = (buffer + data).split(b"\n")
+                        for line in lines:
+                            words = line.decode(errors="replace").split()
+                            if words[:1] != ["event"]:
+                                said.append(" ".join(words))
+                                continue
+                            on_event(words[1], process.pid)
+                            if words[1] == "established" and scenario.kind == "idle":
+                                end += self.seconds + SETTLE_S
+                                process.stdin.close()
+        process.wait()
+        return out, said
+
+    @staticmethod
+    def _parse(out):
+        try:
+            raw = json.loads(out)
+        except ValueError:
+            return Load()
+
+        def number(key):
+            value = raw.get(key)
+            return NAN if value is None else float(value)
+
+        lag = raw.get("schedule_lag_p99_ms")
+        return Load(seconds=number("seconds"), gbit=number("gbit"), rate=number("rate"), p50_ms=number("p50_ms"),
+                    p90_ms=number("p90_ms"), p99_ms=number("p99_ms"), errors=int(raw.get("errors") or 0),
+                    timeouts=int(raw.get("timeouts") or 0), wrong=int(raw.get("errors_by", {}).get("wrong", 0)),
+                    lag_p99_ms=float(lag or 0), raw=raw)
+
+
+WRK_SCRIPT = """
+wrk.method = "{method}"
+wrk.path = "{path}"
+wrk.headers["Host"] = "{host}"
+{extra}
+function done(summary, latency, requests)
+  local e = summary.errors
+  io.stderr:write(string.format(
+    'RESULT {{"seconds":%.6f,"requests":%d,"errors":%d,"timeouts":%d,"status":%d,"p50":%.3f,"p90":%.3f,"p99":%.3f}}\\n',
+    summary.duration / 1e6, summary.requests, e.connect + e.read + e.write, e.timeout, e.status,
+    latency:percentile(50) / 1e3, latency:percentile(90) / 1e3, latency:percentile(99) / 1e3))
+end
+"""
+
+PROXYCHAINS = """strict_chain
+tcp_read_time_out 15000
+tcp_connect_time_out 8000
+[ProxyList]
+{kind} {host} {port}
+"""
+
+
+class WrkClient:
+    """wrk for requests, iperf3 for streams. Neither has a warm-up of its own; their whole run is sampled."""
+
+    def __init__(self, load_path, seconds, scratch, cpu_count):
+        self.load_path, self.seconds, self.scratch, self.cpu_count = load_path, seconds, Path(scratch), cpu_count
+
+    @staticmethod
+    def can(scenario):
+        return scenario.kind == "request" or (scenario.kind == "stream" and not scenario.family.startswith("tls"))
+
+    def argv(self, scenario, target):
+        if scenario.kind == "stream":
+            argv = self._iperf3(scenario, target)
+        else:
+            argv = self._wrk(scenario, target)
+        if target.mode in ("connect", "socks5"):
+            kind = {"connect": "http", "socks5": "socks5"}[target.mode]
+            path = self.scratch / "proxychains.conf"
+            path.write_text(PROXYCHAINS.format(kind=kind, host=target.connect.host, port=target.connect.port))
+            argv = ["proxychains4", "-q", "-f", path, *argv]
+        return [str(word) for word in argv]
+
+    def _aim(self, target):
+        """Through a tunnel the tool names the origin, and proxychains4 takes it there."""
+        return target.origin if target.mode in ("connect", "socks5") else target.connect
+
+    def _iperf3(self, scenario, target):
+        aim = self._aim(target)
+        argv = ["iperf3", "-c", aim.host, "-p", aim.port, "-t", self.seconds, "-P", scenario.connections, "-J"]
+        return argv + (["-R"] if scenario.down else [])
+
+    def _wrk(self, scenario, target):
+        path = f"/b/{scenario.answer_bytes}"
+        extra = []
+        if target.mode == "http":
+            path = f"http://{target.origin}{path}"
+        if scenario.requests_per_connection == 1:
+            extra.append('wrk.headers["Connection"] = "close"')
+        if scenario.body_bytes:
+            body = subprocess.run([self.load_path, "pattern", str(scenario.body_bytes)], capture_output=True,
+                                  check=True).stdout
+            extra.append('wrk.body = "' + "".join(f"\\{byte:03d}" for byte in body) + '"')
+        script = self.scratch / "wrk.lua"
+        script.write_text(WRK_SCRIPT.format(method="POST" if scenario.body_bytes else "GET", path=path,
+                                            host=target.origin, extra="\n".join(extra)))
+        # proxychains4 blocks a thread for each connect, so tunnels get more of them.
+        threads = 16 if target.mode in ("connect", "socks5") else max(self.cpu_count, 1)
+        scheme = "https" if target.tls else "http"
+        return ["wrk", "-t", min(threads, scenario.connections), "-c", scenario.connections,
+                "-d", f"{max(round(self.seconds), 1)}s", "--timeout", "10s", "-s", script,
+                f"{scheme}://{self._aim(target)}/"]
+
+    def run(self, run_sides, scenario, target, limit, seed, on_event):
+        argv = self.argv(scenario, target)
+        process = run_sides.start("cli", argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        on_event("start", process.pid)
+        on_event("measuring", process.pid)
+        # The last sample must be taken while the namespaces' processes still are: a moment before the end.
+        try:
+            process.wait(timeout=max(self.seconds - 0.05, 0.1))
+        except subprocess.TimeoutExpired:
+            pass
+        on_event("measured", process.pid)
+        try:
+            out, err = process.communicate(timeout=SETTLE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+        out, err = out.decode(errors="replace"), err.decode(errors="replace")
+        load = self._parse_iperf3(out) if scenario.kind == "stream" else self._parse_wrk(err, scenario)
+        load.argv = argv
+        if not load.raw:
+            load.failure = (err or out).strip()[-300:] or "the client gave no result"
+        return load
+
+    @staticmethod
+    def _parse_wrk(err, scenario):
+        match = re.search(r"RESULT (\{.*\})", err)
+        if not match:
+            return Load()
+        raw = json.loads(match[1])
+        rate = raw["requests"] / raw["seconds"]
+        return Load(seconds=raw["seconds"], gbit=rate * (scenario.answer_bytes + scenario.body_bytes) * 8 / 1e9,
+                    rate=rate, p50_ms=raw["p50"], p90_ms=raw["p90"], p99_ms=raw["p99"], errors=raw["errors"],
+                    timeouts=raw["timeouts"], wrong=raw["status"], raw=raw)
+
+    @staticmethod
+    def _parse_iperf3(out):
+        try:
+            end = json.loads(out)["end"]
+            received = end["sum_received"]
+        except (ValueError, KeyError):
+            return Load()
+        return Load(seconds=received["seconds"], gbit=received["bits_per_second"] / 1e9, raw=received)

@@ -1,0 +1,305 @@
+"""Which tables a session gives, and what stands in their cells: the reference's, and two of ours beside them.
+
+plain   for each family throughput and latency, then CPU and memory (families relay, http, connect, socks);
+        TLS and mixes with throughput, CPU, memory (mixes also latency); rates, messages, held connections
+link    one table of all, as for the grace delay over emulated links: process and busy CPU in one cell
+pairs   throughput and CPU in one cell, as for kernel TLS
+"""
+
+from . import scenario
+from .tables import (COPYING, MISSING, NO_PROXY, SPLICING, Cell, Column, Table, mark, star_style, three_digits)
+
+FAMILY_ORDER = ("http", "connect", "socks", "relay")
+ONE = {"rate": "connection", "message": "message"}      # what a request is called there
+
+
+def guess_group(proxy):
+    """Copying or splicing, from the name alone, as the names of the reference and of our recipes say it."""
+    kind, *options = proxy.split("-")
+    if proxy == "direct":
+        return NO_PROXY
+    if kind == "headrace":
+        return COPYING if "splice=never" in options else SPLICING
+    if kind == "3proxy":
+        splicing = "devel" in options and not {"s0", "nosplice"} & set(options)
+        return SPLICING if splicing or "splice" in options else COPYING
+    return SPLICING if "splice" in options else COPYING
+
+
+def make_columns(runs, wanted=(), splicing=(), copying=()):
+    """All proxies of the session, or those of `--column NAME=LABEL` in that order; group by group."""
+    labels = dict(wanted) if wanted else {name: name for name in runs.proxies}
+    declared = runs.session.provenance.get("peers", {})
+
+    def group(proxy):
+        if proxy in splicing:
+            return SPLICING
+        if proxy in copying:
+            return COPYING
+        if proxy in declared and proxy != "direct":
+            return SPLICING if declared[proxy].get("splices") else COPYING
+        return guess_group(proxy)
+
+    columns = [Column(name, label, group(name)) for name, label in labels.items()]
+    order = [NO_PROXY, COPYING, SPLICING]
+    return sorted(columns, key=lambda c: order.index(c.group))
+
+
+def in_order(names):
+    """Known scenarios as the reference lists them, others behind in order of appearance."""
+    place = {name: i for i, name in enumerate(scenario.STANDARD)}
+    return sorted(names, key=lambda n: place.get(n, len(place)))
+
+
+class Layout:
+    """Builds the tables of one session."""
+
+    def __init__(self, runs, columns, label=""):
+        self.runs, self.columns, self.label = runs, columns, label
+
+    def groups(self):
+        """{table group: [Scenario]} of what was measured; names that are none of ours are left to the CSV."""
+        found = {}
+        for name in in_order(self.runs.scenarios):
+            parsed = scenario.parse(name)
+            if parsed:
+                found.setdefault("tls" if parsed.group.startswith("tls") else parsed.group, []).append(parsed)
+        return found
+
+    def present(self, scenarios):
+        """Columns with at least one run in them, also if it was left out."""
+        known = set(self.runs.counted) | set(self.runs.left_out)
+        return [c for c in self.columns if any((c.proxy, s.name) in known for s in scenarios)]
+
+    def row(self, table, columns, label, one, figure, text, higher, style, missing=MISSING, limits=False):
+        """One row; text(proxy) makes the cell of a proxy that has the figure."""
+        samples = {c.proxy: self.runs.sample(c.proxy, one.name, figure) for c in columns}
+        bold, star = mark(columns, samples, higher, style)
+        cells = []
+        for c in columns:
+            cells.append(Cell(
+                text(c.proxy) if samples[c.proxy] else missing, c.proxy in bold, c.proxy in star,
+                limited=limits and bool(samples[c.proxy]) and c.group != NO_PROXY
+                and self.runs.limited(c.proxy, one.name),
+                left_out=self.runs.has_left_out(c.proxy, one.name)))
+        table.add(label, cells)
+
+    def median(self, proxy, one, figure):
+        return self.runs.sample(proxy, one.name, figure).median
+
+    # Tables of one figure.
+
+    def throughput(self, family, scenarios):
+        columns = self.present(scenarios)
+        corner = f"scenario ({self.label})" if self.label else "scenario"
+        table = Table(f"{scenario.TITLES[family]}: throughput", corner, columns)
+        for one in scenarios:
+            figure, scale, unit = ("gbit", 1, "Gbit/s") if one.bulk else ("rate", 1e-3, "k req/s")
+            self.row(table, columns, f"{one.load}, {unit}", one, figure,
+                     lambda p, o=one, f=figure, s=scale: one_decimal(self.median(p, o, f) * s), True,
+                     star_style(columns, "row"), limits=True)
+        return table
+
+    def latency(self, title, scenarios, name):
+        """Bold by the 99th percentile; streams have none."""
+        scenarios = [s for s in scenarios if s.kind != "stream"]
+        columns = self.present(scenarios)
+        table = Table(f"{title}: latency", "scenario, p50 / p99 ms", columns)
+        for one in scenarios:
+            self.row(table, columns, name(one), one, "p99_ms",
+                     lambda p, o=one: f"{three_digits(self.median(p, o, 'p50_ms'))} / "
+                                      f"{three_digits(self.median(p, o, 'p99_ms'))}",
+                     False, star_style(columns, "groups-and-star"))
+        return table
+
+    def cpu(self, title, scenarios, name, style=None, digits=None):
+        """Seconds per gigabyte for bulk, microseconds per request for the others."""
+        columns = self.present(scenarios)
+        style = style or star_style(columns, "groups-and-star")
+        table = Table(f"{title}: proxy CPU time per gigabyte or per request", "scenario", columns)
+        for one in scenarios:
+            if one.bulk:
+                self.row(table, columns, name(one), one, "cpu_s_per_gb",
+                         lambda p, o=one: f"{self.median(p, o, 'cpu_s_per_gb'):.2f} s/GB", False, style)
+            else:
+                unit = f"µs/{ONE.get(one.kind, 'req')}"
+                show = digits or (lambda v: f"{v:,.0f}")
+                self.row(table, columns, name(one), one, "cpu_us_per_req",
+                         lambda p, o=one, u=unit, s=show: f"{s(self.median(p, o, 'cpu_us_per_req'))} {u}", False,
+                         style, missing=f"{MISSING} {unit}" if one.kind == "mix" else MISSING)
+        return without_no_proxy(table)
+
+    def memory(self, title, scenarios, name, style=None):
+        columns = self.present(scenarios)
+        table = Table(f"{title}: proxy peak memory, MB", "scenario", columns)
+        for one in scenarios:
+            self.row(table, columns, name(one), one, "peak_mb",
+                     lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.0f}", False,
+                     style or star_style(columns, "groups-and-star"))
+        return without_no_proxy(table)
+
+    def wide_throughput(self, title, scenarios):
+        """Gbit/s, and thousands of requests per second behind it."""
+        columns = self.present(scenarios)
+        table = Table(f"{title}: throughput, Gbit/s (thousands of requests per second)", "scenario", columns)
+        for one in scenarios:
+            if one.kind == "stream":
+                self.row(table, columns, one.name, one, "gbit", lambda p, o=one: f"{self.median(p, o, 'gbit'):.1f}",
+                         True, "groups", limits=True)
+            else:
+                self.row(table, columns, one.name, one, "gbit",
+                         lambda p, o=one: f"{self.median(p, o, 'gbit'):.2f} "
+                                          f"({self.median(p, o, 'rate') / 1000:.1f}k/s)",
+                         True, "groups", missing=f"{MISSING} ({MISSING}k/s)", limits=True)
+        return table
+
+    def held(self, scenarios):
+        """Memory of held connections by their number, and what one more costs."""
+        columns = self.present(scenarios)
+        table = Table("Held connections: memory of the proxy's control group, MB", "connections held", columns)
+        for one in scenarios:
+            self.row(table, columns, f"{one.family}, {one.connections:,}", one, "peak_mb",
+                     lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.1f}", False, "groups")
+        for family in dict.fromkeys(s.family for s in scenarios):
+            mine = sorted((s for s in scenarios if s.family == family), key=lambda s: s.connections)
+            if len(mine) > 1:
+                self._slope_rows(table, columns, family, mine)
+        return table
+
+    def _slope_rows(self, table, columns, family, mine):
+        """From the fewest to the most connections, as a straight line."""
+        low, high = mine[0], mine[-1]
+        slopes, fixed = [], []
+        for c in columns:
+            a, b = self.median(c.proxy, low, "peak_mb"), self.median(c.proxy, high, "peak_mb")
+            slope_mb = (b - a) / (high.connections - low.connections)
+            known = slope_mb == slope_mb
+            slopes.append(Cell(three_digits(slope_mb * 1024) + " KB" if known else MISSING))
+            fixed.append(Cell(f"{a - slope_mb * low.connections:,.1f} MB" if known else MISSING))
+        table.add(f"{family}: one more connection ({low.connections:,} to {high.connections:,})", slopes)
+        table.add(f"{family}: fixed", fixed)
+        for what, label in (("pss", "of it in its processes (PSS)"), ("slab", "kernel objects, whole machine")):
+            cells = [Cell(self._memory_slope(c.proxy, low, high, what)) for c in columns]
+            if any(cell.text != MISSING for cell in cells):
+                table.add(f"{family}: {label}", cells)
+
+    def _memory_slope(self, proxy, low, high, what):
+        sizes = []
+        for one in (low, high):
+            found = [entry["memory"]["held"][what] - (entry["memory"]["empty"][what] if what == "slab" else 0)
+                     for (p, s, _), entry in self.runs.session.details.items()
+                     if p == proxy and s == one.name and "memory" in entry]
+            if not found:
+                return MISSING
+            sizes.append(sorted(found)[len(found) // 2])
+        slope = (sizes[1] - sizes[0]) / (high.connections - low.connections)
+        return f"{slope:,.0f} B" if slope < 10_000 else f"{slope / 1024:,.1f} KB"
+
+    # Sets of tables.
+
+    def plain(self):
+        """[(heading, [Table])]"""
+        sections, found = [], self.groups()
+        for family in FAMILY_ORDER:
+            if family in found:
+                title, these = scenario.TITLES[family], found[family]
+                sections.append((title, [
+                    self.throughput(family, these), self.latency(title, these, load_name),
+                    self.cpu(title, these, load_name, digits=three_digits), self.memory(title, these, load_name)]))
+        if "tls" in found:
+            these = found["tls"]
+            sections.append(("TLS in the proxy", [
+                self.wide_throughput("TLS", these), self.cpu("TLS", these, full_name, "groups"),
+                self.memory("TLS", these, full_name, "groups")]))
+        for kind, title in (("mix", "Many connections: the mixes"), ("rate", "New connections, open loop"),
+                            ("message", "Held connections with small messages")):
+            if kind in found:
+                these = found[kind]
+                sections.append((title, [
+                    self.wide_throughput(title, these), self.cpu(title, these, full_name, "groups"),
+                    self.memory(title, these, full_name, "groups"), self.latency(title, these, full_name)]))
+        if "idle" in found:
+            sections.append(("Held connections", [self.held(found["idle"])]))
+        return [(heading, [t for t in tables if t.rows and t.columns]) for heading, tables in sections]
+
+    def link(self):
+        """Everything in one table, rows of several kinds for each scenario."""
+        scenarios = [one for these in self.groups().values() for one in these if one.kind != "idle"]
+        columns = [Column(c.proxy, c.label, COPYING) for c in self.present(scenarios)]
+        table = Table("Over the emulated link", "", columns)
+        for one in scenarios:
+            name = one.load if one.kind == "stream" and one.family == "relay" else one.name
+            for label, figure, text in _link_rows(one):
+                self.row(table, columns, f"{name}, {label}", one, figure,
+                         lambda p, o=one, t=text: t(lambda f: self.median(p, o, f)), True, "plain")
+        return [("Emulated link", [table])]
+
+    def pairs(self):
+        """Throughput and CPU side by side in each cell."""
+        scenarios = [one for these in self.groups().values() for one in these if one.kind != "idle"]
+        columns = [Column(c.proxy, c.label, COPYING) for c in self.present(scenarios)]
+        table = Table("Throughput and CPU", f"scenario ({self.label})" if self.label else "scenario", columns)
+        for one in scenarios:
+            if one.bulk:
+                self.row(table, columns, one.name, one, "gbit",
+                         lambda p, o=one: f"{self.median(p, o, 'gbit'):.2f} Gbit/s, "
+                                          f"{self.median(p, o, 'cpu_s_per_gb'):.2f} s/GB", True, "plain")
+            else:
+                self.row(table, columns, one.name, one, "rate",
+                         lambda p, o=one: f"{self.median(p, o, 'rate') / 1000:.1f}k/s, "
+                                          f"{self.median(p, o, 'cpu_us_per_req'):.0f} µs", True, "plain")
+        return [("Throughput and CPU", [table])]
+
+
+def load_name(one):
+    return one.load
+
+
+def full_name(one):
+    return one.name
+
+
+def one_decimal(value):
+    return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
+
+
+def without_no_proxy(table):
+    """No proxy has no CPU time and no memory; the column stays, so that the tables of a section line up."""
+    for _, cells in table.rows:
+        for column, cell in zip(table.columns, cells):
+            if column.group == NO_PROXY:
+                cell.text, cell.bold, cell.star = MISSING, False, False
+    return table
+
+
+def _task_per_gigabyte(run):
+    """Process CPU per gigabyte: the busy figure, scaled by the two times of the same run."""
+    return run.cpu_s_per_gb * run.prx_task_s / run.prx_cpu_s if run.prx_cpu_s > 0 else float("nan")
+
+
+def _task_us(run):
+    return run.cpu_us_per_req * run.prx_task_s / run.prx_cpu_s if run.prx_cpu_s > 0 else float("nan")
+
+
+def _busy_percent(run):
+    return run.cpu_us_per_req * run.rate / 1e4
+
+
+def _link_rows(one):
+    """(label, the figure that must be there, text from a function giving medians)"""
+    def mbit(m):
+        value = m("gbit") * 1000
+        return f"{value:.1f}" if value < 20 else f"{value:.0f}"
+
+    def milliseconds(value):
+        return f"{value:.1f}" if round(value, 1) < 100 else f"{value:,.0f}"
+
+    if one.bulk:
+        return [("Mbit/s", "gbit", mbit),
+                ("process / busy CPU s/GB", _task_per_gigabyte,
+                 lambda m: f"{m(_task_per_gigabyte):.1f} / {m('cpu_s_per_gb'):.1f}")]
+    return [("k/s", "rate", lambda m: f"{m('rate') / 1000:.2f}"),
+            ("process / busy CPU µs", _task_us, lambda m: f"{m(_task_us):.0f} / {m('cpu_us_per_req'):.0f}"),
+            ("CPU busy %", _busy_percent, lambda m: f"{m(_busy_percent):.0f}"),
+            ("p50 / p90 / p99 ms", "p99_ms",
+             lambda m: " / ".join(milliseconds(m(f)) for f in ("p50_ms", "p90_ms", "p99_ms")))]

@@ -1,0 +1,153 @@
+"""`lab report`: the tables of one or more sessions in Markdown, and as one self-contained HTML page."""
+
+import sys
+from pathlib import Path
+
+from . import html, layouts, plots
+from .errors import LabError
+from .results import Session, read_session
+from .stats import Runs
+from .tables import LEFT_OUT, LIMITED
+
+LEGEND = f"""Each cell is the median over the repetitions. Proxies that copy through user space come first, behind ‖
+those that splice. **Bold** is the best of its group, and any other of the group whose runs cannot be told apart
+from it: its best run reaches the best one's worst. \\* marks the best of the row over the groups by the same rule;
+tables of throughput with a single proxy in one group mark only the best of the row. {LIMITED}: in most runs client
+or origin set the pace; the proxy can then do at least that much. {LEFT_OUT}: runs were left out, the reasons stand
+below."""
+
+
+def add_arguments(parser):
+    parser.add_argument("sources", nargs="+", metavar="[LABEL=]DIR|CSV",
+                        help="results; those of one label are put together, each label has tables of its own")
+    parser.add_argument("--html", metavar="FILE", help="also write the page with tables and pictures")
+    parser.add_argument("--out", metavar="FILE", help="the Markdown, instead of to standard output")
+    parser.add_argument("--layout", choices=("auto", "plain", "link", "pairs"), default="auto",
+                        help="auto: link for sessions over an emulated link, else plain")
+    parser.add_argument("--column", action="append", default=[], metavar="NAME[=LABEL]",
+                        help="only these proxies, in this order, under these labels (repeatable)")
+    parser.add_argument("--splicing", action="append", default=[], metavar="NAME", help="belongs to that group")
+    parser.add_argument("--copying", action="append", default=[], metavar="NAME", help="belongs to that group")
+    parser.add_argument("--scenario", action="append", default=[], metavar="NAME", help="only these (repeatable)")
+    parser.add_argument("--title", default="Benchmark results")
+
+
+def read_sources(words):
+    """'ARM=dir' or 'dir' -> sessions, those of one label merged"""
+    merged = {}
+    for word in words:
+        label, path = word.split("=", 1) if "=" in word and not Path(word).exists() else ("", word)
+        session = read_session(path, label)
+        into = merged.setdefault(session.label, session)
+        if into is not session:
+            merged[session.label] = _merge(into, session)
+    return list(merged.values())
+
+
+def _merge(a, b):
+    """Two sittings on one machine; what both measured counts as further repetitions."""
+    shift = 1 + max((run.rep for run in a.runs), default=-1)
+    for run in b.runs:
+        run.rep += shift
+    details = {(p, s, rep + shift): entry for (p, s, rep), entry in b.details.items()}
+    provenance = dict(a.provenance or b.provenance)
+    if "peers" in provenance:
+        provenance["peers"] = {**b.provenance.get("peers", {}), **a.provenance.get("peers", {})}
+    return Session(a.label, a.runs + b.runs, {**a.details, **details}, provenance)
+
+
+def sections_of(session, arguments):
+    """[(heading, [Table])] of one session in the layout asked for."""
+    if arguments.scenario:
+        session.runs = [run for run in session.runs if run.scenario in arguments.scenario]
+    runs = Runs(session)
+    wanted = [_column(word, runs) for word in arguments.column]
+    columns = layouts.make_columns(runs, wanted, arguments.splicing, arguments.copying)
+    layout = layouts.Layout(runs, columns, session.label)
+    kind = arguments.layout
+    if kind == "auto":
+        emulated = session.provenance.get("setting", {}).get("link", "none") != "none"
+        kind = "link" if emulated else "plain"
+    return runs, columns, getattr(layout, kind)()
+
+
+def _column(word, runs):
+    """'NAME=LABEL' -> both. A name may itself hold an equals sign (headrace-splice=never)."""
+    known = [name for name in runs.proxies if word == name or word.startswith(name + "=")]
+    name = max(known, key=len, default="")
+    if not name:
+        raise LabError(f"--column {word}: no such proxy in {runs.session.label}; there are {', '.join(runs.proxies)}")
+    return name, word[len(name) + 1:] or name
+
+
+def provenance_lines(session):
+    """What the figures were measured on and with."""
+    known = session.provenance
+    if not known:
+        return []
+    machine, setting, options = known.get("machine", {}), known.get("setting", {}), known.get("options", {})
+    virtual = ", virtual" if machine.get("virtual") else ""
+    lines = [
+        f"* {machine.get('cpu')}, {machine.get('cpus')} CPUs{virtual}, {machine.get('memory_mb', 0) / 1024:.0f} GB; "
+        f"{machine.get('system')}, Linux {machine.get('kernel')}, {machine.get('architecture')}",
+        f"* {known.get('started')}, commit {known.get('commit')}; `lab {' '.join(options.get('command', []))}`",
+        f"* CPUs {setting.get('cpus')}; {setting.get('groups')}; MTU {setting.get('mtu')}; "
+        f"{options.get('seconds'):g} s per run after {options.get('warmup'):g} s; client {setting.get('client')}; "
+        f"{setting.get('descriptors')} descriptors per process, mixes hold {setting.get('mix_connections')} "
+        f"connections" + (f"; proxy's quota {setting['quota']:.0%} of a CPU" if setting.get("quota") else ""),
+    ]
+    if setting.get("link", "none") != "none":
+        lines.append(f"* link of the client: {setting['link']} ({setting.get('link_method')})")
+    versions = [f"{name} {peer['version']}".strip() for name, peer in known.get("peers", {}).items()]
+    return lines + [f"* {', '.join(versions)}"]
+
+
+def notes(session, runs):
+    """Runs that do not count, and runs that others disturbed: every one of them by name."""
+    lines = []
+    for (proxy, scenario), left_out in runs.left_out.items():
+        all_runs = len(left_out) + len(runs.counted.get((proxy, scenario), []))
+        reasons = "; ".join(f"rep {run.rep}: {session.mark(run)}" for run in left_out)
+        lines.append(f"* {LEFT_OUT} {proxy} {scenario}: {len(left_out)} of {all_runs} left out ({reasons})")
+    disturbed = [(key, entry["disturbed"]) for key, entry in session.details.items() if entry.get("disturbed")]
+    if disturbed:
+        worst = max(share for _, share in disturbed)
+        lines.append(f"* {len(disturbed)} of {len(session.runs)} runs had other processes or the hypervisor take "
+                     f"more than 3% of the proxy's CPUs, {worst:.0%} at most; they count.")
+    return lines
+
+
+def markdown(title, parts):
+    """parts: [(session, runs, sections)]"""
+    out = [f"# {title}", "", LEGEND, ""]
+    for session, runs, sections in parts:
+        if len(parts) > 1:
+            out += [f"## {session.label}", ""]
+        out += provenance_lines(session) + [""]
+        for heading, tables in sections:
+            out += [f"{'###' if len(parts) > 1 else '##'} {heading}", ""]
+            for table in tables:
+                out += [f"**{table.title}**", "", table.markdown(), ""]
+        told = notes(session, runs)
+        if told:
+            out += [f"{'###' if len(parts) > 1 else '##'} Runs with a remark", "", *told, ""]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def main(arguments):
+    parts, pictures = [], []
+    for session in read_sources(arguments.sources):
+        runs, columns, sections = sections_of(session, arguments)
+        if not any(tables for _, tables in sections):
+            raise LabError(f"{session.label}: nothing to show")
+        parts.append((session, runs, sections))
+        if arguments.html:
+            pictures.append(plots.draw(runs, columns))
+    text = markdown(arguments.title, parts)
+    if arguments.out:
+        Path(arguments.out).write_text(text)
+    else:
+        sys.stdout.write(text)
+    if arguments.html:
+        Path(arguments.html).write_text(html.page(arguments.title, LEGEND, parts, pictures))
+    return 0

@@ -1,0 +1,330 @@
+"""The plan, and the loop over it: one fresh setting, one proxy, one load, one row."""
+
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import time
+from dataclasses import asdict, dataclass
+
+from . import certificates, clients, link, network, proc, recipe, sides
+from .clients import Load
+from .errors import LabError
+from .measure import Meter
+from .results import MEASURED, NAN, Run
+
+LAG_LIMIT_MS = 1.0          # an open-loop client later than this measured itself
+ERROR_SHARE_LIMIT = 0.01    # a proxy that fails more than this is not comparable with one that works
+DISTURBED_NOTED = 0.03      # of the proxy's CPUs, taken by others: told, for the reader to judge
+CLIENT_LATE = "the client was late"
+DISTURBED = "others were busy"
+IDLE_WINDOW_S = 2.0         # how long the CPU of held connections is looked at
+SETTLED_PART = 0.002        # memory that moves by less than this between two looks has settled
+
+
+@dataclass(frozen=True)
+class Item:
+    scenario: object
+    peer: object
+    rep: int
+
+
+def build_plan(scenarios, peers, reps, serves=None):
+    """Repetition by repetition; within it scenario by scenario, the proxies' order turned by one each time,
+    so that none always runs first or behind the same other."""
+    serves = serves or (lambda peer, scenario: peer.serves(scenario.family))
+    plan = []
+    for rep in range(reps):
+        for scenario in scenarios:
+            able = [peer for peer in peers if serves(peer, scenario)]
+            turn = rep % len(able) if able else 0
+            plan += [Item(scenario, peer, rep) for peer in able[turn:] + able[:turn]]
+    return plan
+
+
+@dataclass
+class Options:
+    placement: object
+    seconds: float = 10.0
+    warmup: float = 1.0
+    client: str = "load"            # or wrk
+    load_path: str = ""
+    link_path: str = ""
+    client_link: link.LinkSpec = link.LinkSpec()
+    quota: float = 0.0              # of one CPU; 0: none
+    connections: int = 0            # of mixes; 0: what the descriptor limit allows
+    tolerated: float = 0.1          # share of the proxy's CPUs that others may take of a run that counts
+
+
+class Runner:
+    def __init__(self, session, options, store):
+        self.session, self.options, self.store = session, options, store
+        self.descriptors = sides.descriptor_limit()
+        limit = sides.connection_limit(self.descriptors)
+        self.connection_limit = min(options.connections, limit) if options.connections else limit
+        self.certificate, self.key = certificates.create(session.scratch)
+        self.link_method = link.choose(options.client_link, session.tag) if options.client_link.emulated else ""
+
+    def run(self, item):
+        """-> Run, details. A run that could not be measured is a row, too: marked, and of NaNs."""
+        run_sides = sides.Sides(self.session, self.descriptors)
+        measured = _Measured()
+        directory = self.session.scratch / "run"
+        directory.mkdir(exist_ok=True)
+        try:
+            self._measure(item, run_sides, directory, measured)
+        except LabError as error:
+            measured.failure = str(error)
+        finally:
+            run_sides.end()
+            self.session.groups.remove()
+            self.session.network.remove()
+            shutil.rmtree(directory, ignore_errors=True)
+        for name, text in measured.configs.items():
+            self.store.write_config(f"{item.peer.name}-{item.scenario.family}-{name}", text)
+        return self._row(item, measured), measured.details
+
+    def _measure(self, item, run_sides, directory, measured):
+        options, session = self.options, self.session
+        session.groups.create(options.placement, options.quota)
+        session.network.create(options.placement, emulated_client_link=self.link_method == "headrace-link")
+        self._set_up_link(run_sides, item.rep)
+        origin = clients.start_origin(run_sides, item.scenario, item.peer, options.client, options.load_path,
+                                      self.certificate, self.key)
+        proxy = self._start_proxy(item, run_sides, directory, measured)
+        session.groups.reset_peak("prx")
+        meter = Meter(session.groups, options.placement,
+                      {"srv": origin.pid, **({"prx": proxy.pid} if proxy else {})})
+        measured.begin(meter, session.groups, item, options)
+        client = self._client(directory)
+        measured.load = client.run(run_sides, item.scenario, self._target(item), self.connection_limit,
+                                   item.rep + 1, measured.on_event)
+        measured.peak_bytes = measured.peak_bytes or session.groups.peak_bytes("prx")
+        measured.proxy_died = bool(proxy) and proxy.poll() is not None
+        measured.details["client_argv"] = measured.load.argv
+        measured.details["result"] = measured.load.raw
+        if proxy and (measured.proxy_died or measured.load.failure):
+            measured.details["proxy_said"] = _tail(directory / "said")
+
+    def _set_up_link(self, run_sides, rep):
+        options, net = self.options, self.session.network
+        if self.link_method == "netem":
+            link.set_up_netem(options.client_link, net)
+        elif self.link_method == "headrace-link":
+            link.start_user_space(options.client_link, run_sides, net, options.link_path, rep + 1)
+            net.steer("cli", "c0", options.placement.cli)
+            net.steer("prx", "c1", options.placement.prx)
+
+    def _start_proxy(self, item, run_sides, directory, measured):
+        if item.peer.transparent:
+            self.session.network.route_through()
+            return None
+        job = recipe.Job(
+            family=item.scenario.family, listen=network.PROXY,
+            origin=clients.origin_address(item.scenario, item.peer, self.options.client),
+            workers=len(self.options.placement.prx),
+            connections=clients.connections(item.scenario, self.connection_limit),
+            descriptors=self.descriptors, directory=directory, certificate=self.certificate, key=self.key)
+        launch = item.peer.launch(job)
+        measured.details["proxy_argv"] = launch.argv
+        measured.configs = job.files
+        with open(directory / "said", "wb") as said:
+            proxy = run_sides.start("prx", launch.argv, env=launch.env, stdin=subprocess.DEVNULL,
+                                    stdout=said, stderr=said, cwd=directory)
+        if not sides.wait_until_listening(proxy, job.listen.port):
+            raise LabError(f"{item.peer.name} does not start: {_tail(directory / 'said') or 'it said nothing'}")
+        return proxy
+
+    def _client(self, directory):
+        options = self.options
+        if options.client == "wrk":
+            return clients.WrkClient(options.load_path, options.seconds, directory, len(options.placement.cli))
+        return clients.LoadClient(options.load_path, options.seconds, options.warmup)
+
+    def _target(self, item):
+        origin = clients.origin_address(item.scenario, item.peer, self.options.client)
+        family = item.scenario.family
+        if item.peer.transparent:
+            return clients.Target(origin, origin, "plain", family.startswith("tls"))
+        return clients.Target(network.PROXY, origin, clients.MODES.get(family, "plain"), family == "tls-term")
+
+    def _row(self, item, measured):
+        load, cost, placement = measured.load, measured.cost, self.options.placement
+        run = Run(item.peer.name, item.scenario.name, item.rep, gbit=load.gbit, rate=load.rate, p50_ms=load.p50_ms,
+                  p90_ms=load.p90_ms, p99_ms=load.p99_ms, errors=load.errors, timeouts=load.timeouts)
+        if cost:
+            # The client's time and the samples' differ by the moment it takes us to wake up.
+            length = load.seconds if load.seconds > 0 and item.scenario.kind != "idle" else cost.elapsed_s
+            run.prx_cpu_s = cost.proxy_busy_s / cost.elapsed_s * length
+            run.prx_task_s = cost.used_s["prx"] / cost.elapsed_s * length
+            gigabytes = load.gbit / 8 * length
+            run.cpu_s_per_gb = run.prx_cpu_s / gigabytes if gigabytes > 0 else NAN
+            run.cpu_us_per_req = run.prx_cpu_s / (load.rate * length) * 1e6 if load.rate > 0 else NAN
+            run.retrans = cost.retransmitted
+            run.cli_util, run.prx_util, run.srv_util = (cost.utilisation[r] for r in ("cli", "prx", "srv"))
+            run.cli_thread, run.srv_thread = cost.busiest_thread["cli"], cost.busiest_thread["srv"]
+            run.bound = cost.bound(placement)
+            measured.details["cost"] = asdict(cost)
+            if cost.foreign_share + cost.steal_share > DISTURBED_NOTED:
+                measured.details["disturbed"] = round(cost.foreign_share + cost.steal_share, 3)
+        run.peak_mb = measured.peak_bytes / (1 << 20) if measured.peak_bytes else NAN
+        mark = judge(load, measured.failure, measured.proxy_died) or \
+            disturbance(measured.details.get("disturbed", 0.0), self.options.tolerated)
+        if mark:
+            measured.details["mark"] = mark
+            measured.details["left_out"] = {f: v for f in MEASURED if not math.isnan(v := getattr(run, f))}
+            for column in MEASURED:
+                setattr(run, column, NAN)
+        return run
+
+
+def _tail(path, size=600):
+    try:
+        return path.read_text(errors="replace").strip()[-size:]
+    except OSError:
+        return ""
+
+
+def judge(load, failure="", proxy_died=False):
+    """Why a run must not count, or ''. The first reason is the one that matters."""
+    if failure:
+        return f"no run: {failure}"
+    if proxy_died:
+        return "the proxy died"
+    if load.failure:
+        return f"no result: {load.failure}"
+    if load.wrong:
+        return f"{load.wrong} wrong answers"
+    done = load.raw.get("requests") or 0
+    if load.errors > ERROR_SHARE_LIMIT * max(done, 1):
+        return f"{load.errors} of {int(done + load.errors)} exchanges failed"
+    if load.lag_p99_ms > LAG_LIMIT_MS:
+        return f"{CLIENT_LATE}: {load.lag_p99_ms:.3g} ms at the 99th percentile"
+    return ""
+
+
+def disturbance(share, tolerated):
+    return f"{DISTURBED}: they took {share:.0%} of the proxy's CPUs" if share > tolerated else ""
+
+
+def by_chance(mark):
+    """Reasons that lie in the machine and not in the proxy, so that a second try is fair."""
+    return mark.startswith((CLIENT_LATE, DISTURBED))
+
+
+class _Measured:
+    """What is gathered while a run goes on."""
+
+    def __init__(self):
+        self.load = Load()
+        self.cost = None
+        self.peak_bytes = 0
+        self.failure = ""
+        self.proxy_died = False
+        self.details = {}
+        self.configs = {}
+        self._first = None
+        self._meter = None
+
+    def begin(self, meter, groups, item, options):
+        self._meter, self._groups, self._item, self._options = meter, groups, item, options
+        if item.scenario.kind == "idle":
+            self._empty = self._memory()
+
+    def on_event(self, event, client_pid):
+        self._meter.pids.setdefault("cli", client_pid)
+        if self._item.scenario.kind == "idle":
+            if event == "established":
+                self._look_at_idle()
+        elif event == "measuring":
+            self._first = self._meter.snapshot()
+        elif event == "measured" and self._first:
+            self.cost = self._meter.cost(self._first, self._meter.snapshot())
+
+    def _memory(self):
+        """Bytes three ways: the processes' share of their pages, the kernel's objects (of the whole machine,
+        so with the client's and the origin's sockets), and all that the proxy's control group is charged with."""
+        return {"pss": sum(proc.pss_bytes(pid) for pid in self._groups.pids("prx")),
+                "slab": proc.slab_bytes(), "group": self._groups.memory_bytes("prx")}
+
+    def _look_at_idle(self, deadline_s=10.0):
+        """Waits until memory stands still, then notes it and what CPU the held connections cost."""
+        end, last = time.monotonic() + deadline_s, 0
+        while time.monotonic() < end:
+            now = self._groups.memory_bytes("prx")
+            if abs(now - last) <= SETTLED_PART * now:
+                break
+            last = now
+            time.sleep(0.5)
+        held = self._memory()
+        self.peak_bytes = held["group"]
+        self.details["memory"] = {"empty": self._empty, "held": held,
+                                  "connections": self._item.scenario.connections}
+        first = self._meter.snapshot()
+        time.sleep(min(IDLE_WINDOW_S, self._options.seconds))
+        self.cost = self._meter.cost(first, self._meter.snapshot())
+
+
+class Progress:
+    """A line with the time left: rewritten in place on a terminal, one line per run elsewhere."""
+
+    def __init__(self, plan, seconds_per_run, stream):
+        self.total, self.guess_s, self.stream = len(plan), seconds_per_run, stream
+        self.took_s = []
+        self.live = stream.isatty()
+        self.done = 0
+
+    def left_s(self):
+        per_run = statistics.mean(self.took_s) if self.took_s else self.guess_s
+        return per_run * (self.total - self.done)
+
+    def begin(self, item):
+        text = f"[{self.done + 1:{len(str(self.total))}}/{self.total}] {item.peer.name} {item.scenario.name} " \
+               f"rep {item.rep}"
+        self._head = text
+        if self.live:
+            self._show(f"{text} ... {clock(self.left_s())} left", end="")
+
+    def finish(self, run, mark, took_s):
+        self.done += 1
+        self.took_s.append(took_s)
+        self._show(f"{self._head}: {mark or figures(run)} - {clock(self.left_s())} left", end="\n")
+
+    def _show(self, text, end):
+        if self.live:
+            width = shutil.get_terminal_size().columns
+            self.stream.write("\r\033[K" + (text[:width - 1] if end == "" else text) + end)
+        else:
+            self.stream.write(text + end)
+        self.stream.flush()
+
+
+def clock(seconds):
+    minutes, seconds = divmod(int(round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s"
+
+
+def figures(run):
+    """The few that tell whether a run is sound."""
+    parts = []
+    if not math.isnan(run.rate):
+        parts.append(f"{run.rate:,.0f}/s, {run.cpu_us_per_req:.1f} us, p99 {run.p99_ms:.3g} ms")
+    elif not math.isnan(run.gbit):
+        parts.append(f"{run.gbit:.2f} Gbit/s, {run.cpu_s_per_gb:.3f} s/GB")
+    if run.peak_mb == run.peak_mb:
+        parts.append(f"{run.peak_mb:.1f} MB")
+    parts.append(f"bound {run.bound}")
+    return ", ".join(parts)
+
+
+def stay_off_the_proxys_cpus(placement):
+    """The lab's own work must not be counted as the proxy's."""
+    ours = (placement.cli | placement.srv) - placement.prx
+    if ours:
+        os.sched_setaffinity(0, ours)
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, -10)     # samples are due when the client says so
+    except OSError:
+        pass
