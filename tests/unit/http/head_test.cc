@@ -45,6 +45,7 @@ constexpr Case kRequests[] = {
     {"an empty line alone", "\r\n", "more"},
 
     {"two empty lines in front", "\r\n\r\nGET / HTTP/1.1\r\n\r\n", "malformed"},
+    {"two empty lines and nothing else", "\r\n\r\n", "malformed"},
     {"a CR in front", "\rGET / HTTP/1.1\r\n\r\n", "malformed"},
     {"a LF in front", "\nGET / HTTP/1.1\r\n\r\n", "malformed"},
     {"a blank in front", " GET / HTTP/1.1\r\n\r\n", "malformed"},
@@ -92,6 +93,7 @@ constexpr Case kResponses[] = {
     {"an interim answer in front", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
      "1.1 100 'Continue' then 'HTTP/1.1 200 OK\r\n\r\n'"},
     {"not all here", "HTTP/1.1 200 OK\r\nA: b\r\n", "more"},
+    {"an empty line alone", "\r\n", "malformed"},
     {"an empty line in front", "\r\nHTTP/1.1 200 OK\r\n\r\n", "malformed"},
     {"a status of two digits", "HTTP/1.1 20 OK\r\n\r\n", "malformed"},
     {"a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n", "malformed"},
