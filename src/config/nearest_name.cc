@@ -37,7 +37,7 @@ std::string_view nearest_name(std::string_view written, std::span<const std::str
   size_t fewest_slips = 0;
   for (const std::string_view name : names) {
     const size_t slips = slips_between(written, name);
-    const bool plausible = 2 * slips <= std::max(written.size(), name.size());
+    const bool plausible = 2 * slips < std::max(written.size(), name.size());
     if (plausible && (nearest.empty() || slips < fewest_slips)) {
       nearest = name;
       fewest_slips = slips;

@@ -13,7 +13,7 @@ std::optional<Fault> set_count(uint32_t& kept, std::string_view text, uint32_t m
   const Parsed<uint64_t> value = parse_count(text);
   if (!value) return value.fault();
   if (*value < min || *value > max)
-    return Fault{quoted(text) + " is not from " + std::to_string(min) + " to " +
+    return Fault{in_quotes(text) + " is not from " + std::to_string(min) + " to " +
                  std::to_string(max)};
   kept = static_cast<uint32_t>(*value);
   return std::nullopt;
@@ -34,7 +34,7 @@ Parsed<std::string> parse_servers(std::string_view text) {
     const size_t comma = text.find(',');
     const std::string_view part = trimmed(text.substr(0, comma));
     const std::optional<std::string> server = parse_server(part);
-    if (!server) return Fault{quoted(part) + " is no IP address, with or without a port"};
+    if (!server) return Fault{in_quotes(part) + " is no IP address, with or without a port"};
     if (!servers.empty()) servers += ", ";
     servers += *server;
     if (comma == text.npos) return servers;
@@ -49,7 +49,7 @@ Value duration(In<microseconds> in, microseconds min, microseconds max) {
   auto set = [in, min, max, bounds](Place place, std::string_view text) -> std::optional<Fault> {
     const Parsed<microseconds> value = parse_duration(text);
     if (!value) return value.fault();
-    if (*value < min || *value > max) return Fault{quoted(text) + " is not " + bounds};
+    if (*value < min || *value > max) return Fault{in_quotes(text) + " is not " + bounds};
     in(place) = *value;
     return std::nullopt;
   };
@@ -81,7 +81,7 @@ Value address_or_auto(In<std::optional<IpAddress>> in) {
   auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
     const std::optional<IpAddress> address = IpAddress::parse(text);
     if (!address && text != kAuto)
-      return Fault{quoted(text) + " is neither an IP address nor auto"};
+      return Fault{in_quotes(text) + " is neither an IP address nor auto"};
     in(place) = address;
     return std::nullopt;
   };

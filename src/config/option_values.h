@@ -16,6 +16,7 @@
 #include "base/ip.h"
 #include "config/options_table.h"
 #include "config/units.h"
+#include "config/words.h"
 
 namespace headrace::config {
 
@@ -71,7 +72,7 @@ Value choice(In<Enum> in, std::vector<std::pair<std::string_view, Enum>> words) 
       in(place) = meaning;
       return std::nullopt;
     }
-    return Fault{quoted(text) + " is not one of " + syntax};
+    return Fault{in_quotes(text) + " is not one of " + syntax};
   };
   auto show = [in, words](Place place) {
     const auto known = std::find_if(words.begin(), words.end(),

@@ -1,8 +1,8 @@
 // The reference page of the options, made of their rows.
-#include <algorithm>
 #include <string>
 
 #include "config/options_table.h"
+#include "config/words.h"
 
 namespace headrace::config {
 namespace {
@@ -23,29 +23,11 @@ constexpr std::string_view kIntroduction =
 
 constexpr size_t kColumns = 100;
 
-// Appends `text` in lines of at most kColumns.
-void append_wrapped(std::string& page, std::string_view text) {
-  size_t line_begin = page.size();
-  while (!text.empty()) {
-    const size_t word_end = std::min(text.find(' '), text.size());
-    if (page.size() > line_begin) {
-      const bool fits = page.size() - line_begin + 1 + word_end <= kColumns;
-      page += fits ? ' ' : '\n';
-      if (!fits) line_begin = page.size();
-    }
-    page += text.substr(0, word_end);
-    text.remove_prefix(std::min(word_end + 1, text.size()));
-  }
-  page += '\n';
-}
-
 void append_row(std::string& page, const Option& option) {
   page += "\n### `" + std::string(option.name) + "`\n\n";
   std::string facts = option.value.syntax + "; default `" + option.default_text() + "`";
   if (option.reload == Reload::needs_restart) facts += "; *restart*";
-  append_wrapped(page, facts);
-  page += '\n';
-  append_wrapped(page, option.summary);
+  page += wrapped(facts, kColumns) + "\n\n" + wrapped(option.summary, kColumns) + '\n';
 }
 
 void append_rows(std::string& page, Scope scope) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -36,8 +35,5 @@ class [[nodiscard]] Parsed {
  private:
   std::variant<T, Fault> state_;
 };
-
-// In double quotes, with what would upset a terminal escaped.
-std::string quoted(std::string_view text);
 
 }  // namespace headrace::config

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "config/words.h"
 
 namespace headrace::config {
 namespace {
@@ -58,7 +59,7 @@ Fault empty_fault(std::string_view example) {
 }
 
 Fault size_fault(std::string_view text) {
-  return Fault{quoted(text) + " is too large"};
+  return Fault{in_quotes(text) + " is too large"};
 }
 
 Parsed<uint64_t> parse_quantity(std::string_view text, const Quantity& quantity) {
@@ -69,13 +70,14 @@ Parsed<uint64_t> parse_quantity(std::string_view text, const Quantity& quantity)
   const std::string_view unit_name = text.substr(number_length);
 
   if (number_text.empty() || unit_name.starts_with('.') || unit_name.starts_with(','))
-    return Fault{quoted(text) + " is not a whole number and a unit, such as " +
+    return Fault{in_quotes(text) + " is not a whole number and a unit, such as " +
                  std::string(quantity.example)};
-  if (unit_name.empty()) return Fault{quoted(text) + " needs a unit: " + names_of(quantity.units)};
+  if (unit_name.empty())
+    return Fault{in_quotes(text) + " needs a unit: " + names_of(quantity.units)};
   const auto unit = std::find_if(quantity.units.begin(), quantity.units.end(),
                                  [&](const Unit& known) { return known.name == unit_name; });
   if (unit == quantity.units.end())
-    return Fault{quoted(text) + " has the unknown unit " + quoted(unit_name) + "; write " +
+    return Fault{in_quotes(text) + " has the unknown unit " + in_quotes(unit_name) + "; write " +
                  names_of(quantity.units)};
 
   const std::optional<uint64_t> number = parse_number<uint64_t>(number_text);
@@ -110,7 +112,7 @@ Parsed<uint64_t> parse_rate(std::string_view text) {
 Parsed<uint64_t> parse_count(std::string_view text) {
   if (text.empty()) return empty_fault("100");
   if (!std::all_of(text.begin(), text.end(), is_digit))
-    return Fault{quoted(text) + " is not a whole number"};
+    return Fault{in_quotes(text) + " is not a whole number"};
   const std::optional<uint64_t> count = parse_number<uint64_t>(text);
   if (!count) return size_fault(text);
   return *count;
@@ -120,7 +122,7 @@ Parsed<bool> parse_bool(std::string_view text) {
   if (text == "true") return true;
   if (text == "false") return false;
   if (text.empty()) return empty_fault("true");
-  return Fault{quoted(text) + " is neither true nor false"};
+  return Fault{in_quotes(text) + " is neither true nor false"};
 }
 
 std::string show_duration(microseconds duration) {

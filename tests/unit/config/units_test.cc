@@ -99,10 +99,10 @@ TEST(show, what_is_shown_is_read_as_the_same_value) {
   EXPECT_EQ(show_duration(24h), "1d");
 }
 
-TEST(quoted, b167_nothing_reaches_the_terminal_raw) {
-  EXPECT_EQ(quoted("plain text"), "\"plain text\"");
-  EXPECT_EQ(quoted("a\"b\\c"), "\"a\\\"b\\\\c\"");
-  EXPECT_EQ(quoted("\x1b[2J\n\x7f\xff"), "\"\\x1b[2J\\x0a\\x7f\\xff\"");
+TEST(in_quotes, b167_nothing_reaches_the_terminal_raw) {
+  EXPECT_EQ(in_quotes("plain text"), "\"plain text\"");
+  EXPECT_EQ(in_quotes("a\"b\\c"), "\"a\\\"b\\\\c\"");
+  EXPECT_EQ(in_quotes("\x1b[2J\n\x7f\xff"), "\"\\x1b[2J\\x0a\\x7f\\xff\"");
 }
 
 }  // namespace

@@ -1,0 +1,126 @@
+#include "app/service_arguments.h"
+
+#include <set>
+
+#include "app/check_settings.h"
+#include "base/check.h"
+#include "config/options_table.h"
+#include "config/words.h"
+
+namespace headrace::app {
+namespace {
+
+using session::Protocol;
+
+void append(Faults& faults, std::string_view about, std::string_view reason) {
+  faults.push_back(std::string(about) + ": " + std::string(reason));
+}
+
+void assign_all(const std::vector<Assignment>& assignments, config::Place place, Faults& faults) {
+  std::set<std::string_view> seen;
+  for (const Assignment& assignment : assignments) {
+    const config::Option* option = config::find_option(assignment.key);
+    if (!option) {
+      append(faults, assignment.written_as, config::unknown_key_fault(assignment.key).reason);
+    } else if (!seen.insert(option->name).second) {
+      append(faults, assignment.written_as, std::string(option->name) + " is given twice");
+    } else if (const auto fault = option->value.set(place, assignment.text)) {
+      append(faults, assignment.written_as, fault->reason);
+    }
+  }
+}
+
+void add_allowed(const std::vector<std::string>& networks, access::Options& access,
+                 Faults& faults) {
+  for (const std::string& text : networks) {
+    if (const std::optional<IpNetwork> network = IpNetwork::parse(text))
+      access.allow.push_back(*network);
+    else
+      append(faults, "--allow",
+             config::in_quotes(text) +
+                 " is no network; write an address, or 192.0.2.0/24 with zeros behind its bits");
+  }
+}
+
+void add_users(const ServiceArguments& arguments, const Environment& environment,
+               access::Options& access, Faults& faults) {
+  for (const std::string& pair : arguments.users)
+    if (const auto reason = access.users.add_pair(pair)) append(faults, "--user", *reason);
+  if (environment.user.has_value() != environment.password.has_value()) {
+    append(faults, environment.user ? "HEADRACE_USER" : "HEADRACE_PASSWORD",
+           "needs the other of HEADRACE_USER and HEADRACE_PASSWORD beside it");
+  } else if (environment.user) {
+    if (const auto reason = access.users.add(*environment.user, *environment.password))
+      append(faults, "HEADRACE_USER", *reason);
+  }
+  // Who asks for a password and does not get it asked would believe the port guarded.
+  if (arguments.protocol == Protocol::relay && !access.users.empty())
+    append(faults, "--user", "a relay cannot ask its clients who they are; use --allow CIDR");
+}
+
+void set_destination(const std::string& to, session::ListenerOptions& options, Faults& faults) {
+  options.to = Target::parse(to);
+  if (!options.to)
+    append(faults, "--to", config::in_quotes(to) + " is not HOST:PORT or [IPV6]:PORT");
+}
+
+}  // namespace
+
+std::variant<config::Settings, Faults> settings_of(const ServiceArguments& arguments,
+                                                   const Environment& environment) {
+  Faults faults;
+  config::Settings settings;
+  config::Listener listener;
+
+  listener.session.protocol = arguments.protocol;
+  listener.session.name = name_of(arguments.protocol);
+  listener.listen = arguments.listen;
+  if (listener.listen.empty()) listener.listen.emplace_back(default_address_of(arguments.protocol));
+  if (arguments.protocol == Protocol::relay)
+    set_destination(arguments.to, listener.session, faults);
+
+  listener.access.open = arguments.open;
+  listener.access.allow_private = arguments.allow_private;
+  add_allowed(arguments.allow, listener.access, faults);
+  add_users(arguments, environment, listener.access, faults);
+  assign_all(arguments.assignments, config::Place{settings, listener}, faults);
+  const bool understood = faults.empty();
+
+  settings.listeners.push_back(std::move(listener));
+  // An allowed client that was mistyped must not be answered with advice to allow somebody.
+  for (std::string& fault : understood ? check_settings(settings) : check_addresses(settings))
+    faults.push_back(std::move(fault));
+  if (!faults.empty()) return faults;
+  return settings;
+}
+
+std::string_view name_of(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::http:
+      return "http";
+    case Protocol::socks:
+      return "socks";
+    case Protocol::mixed:
+      return "mixed";
+    case Protocol::relay:
+      return "relay";
+  }
+  HEADRACE_ASSERT(!"a protocol without a name");
+  return {};
+}
+
+std::string_view default_address_of(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::http:
+    case Protocol::mixed:
+      return "127.0.0.1:3128";
+    case Protocol::socks:
+      return "127.0.0.1:1080";
+    case Protocol::relay:
+      return {};
+  }
+  HEADRACE_ASSERT(!"a protocol without a default address");
+  return {};
+}
+
+}  // namespace headrace::app
