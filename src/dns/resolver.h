@@ -1,73 +1,37 @@
 // Names to addresses on the worker's loop, by c-ares, with a cache of our own.
 //
-// One Resolver per worker. A Lookup belongs to whoever asks; it is answered at once from the cache or
-// /etc/hosts, or later by making its owner ready. Destroying a Lookup cancels it. Several lookups
-// of one name in flight share one query.
+// One Resolver per worker, used by its thread only; it may be destroyed with lookups open, which
+// then stay unanswered. /etc/hosts comes first; /etc/hosts and /etc/resolv.conf are read again when
+// they change. Several lookups of one name share its questions; an answer that nobody waits for any
+// more still goes to the cache.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/error.h"
-#include "base/ip.h"
-#include "base/list.h"
 #include "base/result.h"
+#include "dns/lookup.h"
 #include "dns/options.h"
+#include "dns/stats.h"
 #include "net/loop.h"
 
 namespace headrace::dns {
 
-struct LookupTag;
-class Question;
-
-// A and AAAA are asked together but answered apart, so that a caller need not wait for the slower one
-// (RFC 8305 section 3).
-class Lookup : public Linked<LookupTag> {
- public:
-  explicit Lookup(net::Runnable& owner) : owner_(owner) {}
-
-  struct Family {
-    bool answered = false;
-    std::vector<IpAddress> addresses;
-    std::optional<Errc> error;  // name_unknown, name_timed_out, name_failed, out_of_descriptors
-  };
-  const Family& v4() const { return v4_; }
-  const Family& v6() const { return v6_; }
-  bool finished() const { return v4_.answered && v6_.answered; }
-  // Why there is no address at all, once finished and neither family has one.
-  Errc error() const;
-
- private:
-  friend class Resolver;
-  net::Runnable& owner_;
-  Family v4_;
-  Family v6_;
-};
-
-struct Stats {
-  uint64_t queries = 0;
-  uint64_t cache_hits = 0;
-  uint64_t failures = 0;
-};
-
 class Resolver {
  public:
-  // Addresses kept per name; a longer answer is cut.
-  static constexpr size_t kAddressesMax = 64;
   // Names kept; beyond, the ones least recently asked for go.
   static constexpr size_t kCacheNamesMax = 10'000;
-  static constexpr net::Duration kTtlMin = std::chrono::seconds(1);
-  static constexpr net::Duration kTtlMax = std::chrono::hours(1);
-  static constexpr net::Duration kNegativeTtl = std::chrono::seconds(5);
+  // Names asked for at the same time, each with a socket or two and, with c-ares 1.18, 75 KB. More
+  // wait their turn, within the same limit of time; there are never more than sessions that wait.
+  static constexpr size_t kNamesInFlightMax = 512;
 
+  // Fails with Errc::malformed where options.servers is.
   static Result<std::unique_ptr<Resolver>> create(net::Loop& loop, const Options& options);
   ~Resolver();
 
-  // `name` in lower case and without a trailing dot (base/target.h).
+  // `name` in lower case and without a trailing dot (base/target.h). What is known already is in
+  // the lookup when this returns; the rest comes by making its owner ready.
   void resolve(const std::string& name, Lookup& lookup);
   const Stats& stats() const;
 
