@@ -10,7 +10,7 @@
 namespace headrace {
 
 enum class Errc : uint8_t {
-  // The peer of a connection.
+  // Whoever is at the other end of a connection.
   ended,         // it ended its sending side where more was needed
   reset,         // it reset the connection
   malformed,     // its bytes break the protocol
