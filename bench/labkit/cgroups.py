@@ -13,6 +13,11 @@ from . import proc
 from .cpus import ROLES, format_list
 
 QUOTA_PERIOD_US = 100_000
+
+# Whoever else works on this machine stands back for the length of a run; and of sides on the same CPUs the client
+# comes first, for it is the instrument: what is due shall not wait for the origin.
+LAB_SHARES, CLIENT_SHARES = 262_144, 10_240     # version 1, where 1024 is a group's usual share
+LAB_WEIGHT, CLIENT_WEIGHT = 10_000, 1000        # version 2, where it is 100
 V1_CONTROLLERS = ("cpuset", "cpu", "cpuacct", "memory")
 
 
@@ -122,6 +127,8 @@ class GroupsV1(Groups):
         for role in ROLES:
             for directory in self.directories(role):
                 directory.mkdir(exist_ok=True)
+        _write(self.root / "cpu" / self.tag / "cpu.shares", LAB_SHARES)
+        _write(self.root / "cpu" / self.tag / "cli" / "cpu.shares", CLIENT_SHARES)
         if quota:
             prx = self.root / "cpu" / self.tag / "prx"
             _write(prx / "cpu.cfs_period_us", QUOTA_PERIOD_US)
@@ -175,6 +182,8 @@ class GroupsV2(Groups):
             directory = parent / role
             directory.mkdir(exist_ok=True)
             _write(directory / "cpuset.cpus", format_list(placement.of(role)))
+        _write(parent / "cpu.weight", LAB_WEIGHT)
+        _write(parent / "cli" / "cpu.weight", CLIENT_WEIGHT)
         if quota:
             _write(parent / "prx" / "cpu.max", f"{int(quota * QUOTA_PERIOD_US)} {QUOTA_PERIOD_US}")
 

@@ -151,7 +151,7 @@ def _measure(arguments, options, peers, plan):
         lab = runner.Runner(own, options, store)
         if lab.link_method == "headrace-link":
             options.link_path = clients.find_program("headrace-link", arguments.link_program)
-        runner.stay_off_the_proxys_cpus(options.placement)
+        runner.make_way(options.placement)
         store.write_provenance(_provenance(arguments, own, lab, peers, store))
         for note in _notes(own, options):
             print(f"note: {note}", file=sys.stderr)
@@ -192,6 +192,9 @@ def _peers(arguments, scenarios):
         if arguments.proxies:
             raise LabError(f"{peer.kind} is not here: {why}")
         print(f"note: {peer.kind} is left out, it is not here: {why}", file=sys.stderr)
+    for peer in peers:
+        if peer.installed and peer.problem():
+            raise LabError(f"{peer.name}: {peer.problem()}")
     names = [p.name for p in peers]
     for name in names:
         if names.count(name) > 1:
@@ -248,7 +251,7 @@ def _provenance(arguments, own, lab, peers, store):
             "link": str(options.client_link), "link_method": lab.link_method, "quota": options.quota,
             "mtu": 1500, "client": options.client,
         },
-        "options": {"seconds": options.seconds, "warmup": options.warmup, "command": sys.argv[1:]},
+        "options": {"seconds": options.seconds, "warmup": options.warmup, "command": [machine.without_places(word) for word in sys.argv[1:]]},
         "peers": machine.peers(peers), "tools": machine.tool_versions(),
         "load_sha256": machine.sha256(options.load_path),
     }

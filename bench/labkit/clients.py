@@ -44,6 +44,7 @@ class Load:
     p99_ms: float = NAN
     errors: int = 0
     timeouts: int = 0
+    resets: int = 0                     # of the errors: connection broken before the first byte of an answer
     wrong: int = 0                      # answers of another length, status or content
     lag_p99_ms: float = 0.0             # open loop: how late the client itself was
     failure: str = ""                   # it could not measure at all
@@ -213,6 +214,7 @@ class LoadClient:
         return Load(seconds=number("seconds"), gbit=number("gbit"), rate=number("rate"), p50_ms=number("p50_ms"),
                     p90_ms=number("p90_ms"), p99_ms=number("p99_ms"), errors=int(raw.get("errors") or 0),
                     timeouts=int(raw.get("timeouts") or 0), wrong=int(raw.get("errors_by", {}).get("wrong", 0)),
+                    resets=int(raw.get("errors_by", {}).get("reset", 0)),
                     lag_p99_ms=float(lag or 0), raw=raw)
 
 

@@ -24,15 +24,16 @@ nav a { margin-right: 1rem; } a { color: #2a54a0; }
 
 
 def page(title, legend, parts, pictures):
-    """parts: [(session, runs, sections)]; pictures: for each part [(heading, alt text, data URI)]"""
+    """parts: [(session, runs, sections)]; pictures: for each part {heading: [(alt text, data URI)]}"""
     from .report import notes, provenance_lines
     body = [f"<h1>{escape(title)}</h1>", f'<p class="legend">{_inline(legend)}</p>']
     for number, ((session, runs, sections), drawn) in enumerate(zip(parts, pictures)):
         body.append(f'<h2 id="s{number}">{escape(session.label)}</h2>')
         body.append(_list(provenance_lines(session)))
-        body += [f'<h3>{escape(heading)}</h3><img alt="{escape(alt)}" src="{uri}">' for heading, alt, uri in drawn]
-        for heading, tables in sections:
+        shown = {heading for heading, _ in sections}
+        for heading, tables in [*sections, *((h, []) for h in drawn if h not in shown)]:
             body.append(f"<h3>{escape(heading)}</h3>")
+            body += [f'<img alt="{escape(alt)}" src="{uri}">' for alt, uri in drawn.get(heading, [])]
             body += [f"<h4>{escape(t.title)}</h4>{_table(t)}" for t in tables]
         told = notes(session, runs)
         if told:

@@ -9,6 +9,10 @@ pairs   throughput and CPU in one cell, as for kernel TLS
 from . import scenario
 from .tables import (COPYING, MISSING, NO_PROXY, SPLICING, Cell, Column, Table, mark, star_style, three_digits)
 
+# Headings, by the group a scenario's table belongs to.
+SECTIONS = {**{family: scenario.TITLES[family] for family in ("http", "connect", "socks", "relay")},
+            "tls": "TLS in the proxy", "mix": "Many connections: the mixes", "rate": "New connections, open loop",
+            "message": "Held connections with small messages", "idle": "Held connections"}
 FAMILY_ORDER = ("http", "connect", "socks", "relay")
 ONE = {"rate": "connection", "message": "message"}      # what a request is called there
 
@@ -51,6 +55,16 @@ def in_order(names):
     return sorted(names, key=lambda n: place.get(n, len(place)))
 
 
+def groups(runs):
+    """{table group: [Scenario]} of what was measured; names that are none of ours are left to the CSV."""
+    found = {}
+    for name in in_order(runs.scenarios):
+        parsed = scenario.parse(name)
+        if parsed:
+            found.setdefault("tls" if parsed.group.startswith("tls") else parsed.group, []).append(parsed)
+    return found
+
+
 class Layout:
     """Builds the tables of one session."""
 
@@ -58,13 +72,7 @@ class Layout:
         self.runs, self.columns, self.label = runs, columns, label
 
     def groups(self):
-        """{table group: [Scenario]} of what was measured; names that are none of ours are left to the CSV."""
-        found = {}
-        for name in in_order(self.runs.scenarios):
-            parsed = scenario.parse(name)
-            if parsed:
-                found.setdefault("tls" if parsed.group.startswith("tls") else parsed.group, []).append(parsed)
-        return found
+        return groups(self.runs)
 
     def present(self, scenarios):
         """Columns with at least one run in them, also if it was left out."""
@@ -134,7 +142,7 @@ class Layout:
         table = Table(f"{title}: proxy peak memory, MB", "scenario", columns)
         for one in scenarios:
             self.row(table, columns, name(one), one, "peak_mb",
-                     lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.0f}", False,
+                     lambda p, o=one: megabytes(self.median(p, o, "peak_mb")), False,
                      style or star_style(columns, "groups-and-star"))
         return without_no_proxy(table)
 
@@ -208,18 +216,17 @@ class Layout:
                     self.cpu(title, these, load_name, digits=three_digits), self.memory(title, these, load_name)]))
         if "tls" in found:
             these = found["tls"]
-            sections.append(("TLS in the proxy", [
+            sections.append((SECTIONS["tls"], [
                 self.wide_throughput("TLS", these), self.cpu("TLS", these, full_name, "groups"),
                 self.memory("TLS", these, full_name, "groups")]))
-        for kind, title in (("mix", "Many connections: the mixes"), ("rate", "New connections, open loop"),
-                            ("message", "Held connections with small messages")):
+        for kind in ("mix", "rate", "message"):
             if kind in found:
-                these = found[kind]
+                title, these = SECTIONS[kind], found[kind]
                 sections.append((title, [
                     self.wide_throughput(title, these), self.cpu(title, these, full_name, "groups"),
                     self.memory(title, these, full_name, "groups"), self.latency(title, these, full_name)]))
         if "idle" in found:
-            sections.append(("Held connections", [self.held(found["idle"])]))
+            sections.append((SECTIONS["idle"], [self.held(found["idle"])]))
         return [(heading, [t for t in tables if t.rows and t.columns]) for heading, tables in sections]
 
     def link(self):
@@ -261,6 +268,10 @@ def full_name(one):
 
 def one_decimal(value):
     return f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
+
+
+def megabytes(value):
+    return f"{value:,.0f}" if value >= 2.95 else f"{value:.1f}"
 
 
 def without_no_proxy(table):

@@ -81,5 +81,10 @@ def peers(chosen):
                         "binary_sha256": sha256(peer.binary), "splices": peer.splices} for peer in chosen}
 
 
+def without_places(word):
+    """Where things lie on this machine is nobody's business: '3proxy:/home/me/3proxy:ktls' -> '3proxy:.../3proxy:ktls'"""
+    return re.sub(r"(?:(?<=[:=])|^)/[^:]*/(?=[^/:]+)", ".../", word)
+
+
 def now():
     return time.strftime("%Y-%m-%d %H:%M:%S %z")

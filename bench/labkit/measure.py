@@ -24,7 +24,7 @@ class Snapshot:
     used_s: dict
     threads: dict
     retransmitted: int
-    foreign_s: float        # exact, or None
+    foreign_s: dict         # role -> seconds, exact; or None
     others: dict            # the estimate in its stead
 
 
@@ -33,19 +33,13 @@ class Cost:
     """Of one run, in shares of its length where it says share."""
 
     elapsed_s: float
-    busy_s: dict = field(default_factory=dict)          # role -> CPU seconds of its CPUs
+    busy_s: dict = field(default_factory=dict)          # role -> CPU seconds of its CPUs, without others' processes
     used_s: dict = field(default_factory=dict)          # role -> CPU seconds of its processes
     utilisation: dict = field(default_factory=dict)     # role -> busy share of its CPUs
     busiest_thread: dict = field(default_factory=dict)  # role -> share of one CPU
     retransmitted: int = 0
-    foreign_s: float = 0.0          # of the proxy's CPUs, taken by processes that are none of ours, where known
-    foreign_share: float = 0.0      # the same, also where it is an estimate
+    foreign_share: float = 0.0      # of the proxy's CPUs, taken by processes that are none of ours
     steal_share: float = 0.0        # of the proxy's CPUs, taken by the hypervisor
-
-    @property
-    def proxy_busy_s(self):
-        """Its processes, and the interrupts and softirqs of its CPUs; without what others ran there."""
-        return max(self.busy_s["prx"] - self.foreign_s, 0.0)
 
     def bound(self, placement):
         """Which side was what ran out: client, proxy, server or none."""
@@ -74,9 +68,13 @@ class Meter:
     def snapshot(self):
         at_s = time.monotonic()     # first, and the CPUs right behind it: the rest may take its time
         cpus = proc.cpu_times()
-        foreign = self.groups.foreign_cpu_s(self.placement.prx)
-        if foreign is not None:
-            foreign -= proc.ksoftirqd_cpu_s(self.placement.prx)
+        foreign = {role: self.groups.foreign_cpu_s(self.placement.of(role)) for role in ROLES}
+        if None in foreign.values():
+            foreign = None
+        else:
+            softirqs = proc.ksoftirqd_cpu_s()
+            for role in ROLES:
+                foreign[role] -= sum(softirqs.get(cpu, 0.0) for cpu in self.placement.of(role))
         ours = {pid for role in ROLES for pid in self.groups.pids(role)}
         return Snapshot(at_s, cpus, {role: self.groups.cpu_s(role) for role in ROLES},
                         {role: self._threads(role) for role in ROLES},
@@ -96,21 +94,22 @@ class Meter:
             cpus = self.placement.of(role)
             idle = sum(last.cpus[c].idle_s - first.cpus[c].idle_s for c in cpus)
             steal = sum(last.cpus[c].steal_s - first.cpus[c].steal_s for c in cpus)
-            busy = min(max(elapsed * len(cpus) - idle - steal, 0.0), elapsed * len(cpus))
+            foreign = last.foreign_s[role] - first.foreign_s[role] if first.foreign_s else 0.0
+            # /proc/stat and our clock are not read in the same instant; a side is never more than fully busy.
+            whole = elapsed * len(cpus)
+            busy = min(max(whole - idle - steal - max(foreign, 0.0), 0.0), whole)
             cost.busy_s[role] = busy
-            cost.utilisation[role] = busy / (elapsed * len(cpus))
+            cost.utilisation[role] = busy / whole
             cost.used_s[role] = last.used_s[role] - first.used_s[role]
             cost.busiest_thread[role] = max(
                 (used - first.threads[role].get(thread, 0.0) for thread, used in last.threads[role].items()),
                 default=0.0) / elapsed
             if role == "prx":
-                cost.steal_share = steal / (elapsed * len(cpus))
+                cost.steal_share = steal / whole
+                cost.foreign_share = max(foreign, 0.0) / whole
         cost.retransmitted = last.retransmitted - first.retransmitted
-        if first.foreign_s is not None and last.foreign_s is not None:
-            cost.foreign_s = max(last.foreign_s - first.foreign_s, 0.0)
-            taken = cost.foreign_s
-        else:
+        if not first.foreign_s:
             taken = sum(used - first.others.get(pid, (cpu, 0.0))[1] for pid, (cpu, used) in last.others.items()
                         if cpu in self.placement.prx)
-        cost.foreign_share = taken / (elapsed * len(self.placement.prx))
+            cost.foreign_share = taken / (elapsed * len(self.placement.prx))
         return cost

@@ -8,8 +8,7 @@ import base64
 import io
 import math
 
-from . import scenario
-from .layouts import in_order
+from . import layouts
 from .tables import NO_PROXY
 
 ACCENT = "#c4541a"          # headrace
@@ -21,7 +20,7 @@ BARS_SHARE = 0.72
 
 
 def draw(runs, columns):
-    """[(heading, alt text, data URI)]; none where matplotlib is missing."""
+    """{section's heading: [(alt text, data URI)]}; empty where matplotlib is missing."""
     try:
         import matplotlib
         matplotlib.use("Agg")
@@ -29,13 +28,14 @@ def draw(runs, columns):
                                     "axes.spines.right": False, "axes.titlesize": 9, "svg.fonttype": "path"})
         import matplotlib.pyplot as pyplot
     except ImportError:
-        return []
-    return list(_Pictures(pyplot, runs, columns).all())
+        return {}
+    return _Pictures(pyplot, runs, columns).all()
 
 
 class _Pictures:
     def __init__(self, pyplot, runs, columns):
-        self.pyplot, self.runs, self.columns = pyplot, runs, columns
+        from matplotlib import ticker
+        self.pyplot, self.ticker, self.runs, self.columns = pyplot, ticker, runs, columns
         self.colours = {}
         others = iter(PALETTE * 3)
         for c in columns:
@@ -47,20 +47,18 @@ class _Pictures:
                 self.colours[c.proxy] = next(others)
 
     def all(self):
-        groups = {}
-        for name in in_order(self.runs.scenarios):
-            one = scenario.parse(name)
-            if one:
-                groups.setdefault("tls" if one.group.startswith("tls") else one.group, []).append(one)
-        for group, these in groups.items():
-            title = {"tls": "TLS in the proxy", "mix": "Mixes", "rate": "New connections",
-                     "message": "Messages"}.get(group) or scenario.TITLES.get(group, group)
-            if group == "idle":
-                yield from self._memory(these)
-                continue
-            yield from self._bars(f"{title}: throughput", these, _throughput)
-            yield from self._bars(f"{title}: CPU of the proxy per unit", these, _cpu, no_proxy=False)
-            yield from self._latency(f"{title}: latency", [s for s in these if s.kind != "stream"])
+        drawn = {}
+        for group, these in layouts.groups(self.runs).items():
+            drawn[layouts.SECTIONS[group]] = list(self._of_group(group, these))
+        return drawn
+
+    def _of_group(self, group, these):
+        if group == "idle":
+            yield from self._memory(these)
+            return
+        yield from self._bars("throughput", these, _throughput)
+        yield from self._bars("CPU of the proxy per unit", these, _cpu, no_proxy=False)
+        yield from self._latency([s for s in these if s.kind != "stream"])
 
     def _panels(self, count, height):
         across = min(PANELS_IN_A_ROW, count)
@@ -81,7 +79,7 @@ class _Pictures:
                 out.append((c, sample))
         return out
 
-    def _bars(self, heading, scenarios, choose, no_proxy=True):
+    def _bars(self, what, scenarios, choose, no_proxy=True):
         panels = [(one, *choose(one)) for one in scenarios]
         panels = [p for p in panels if self._shown(p[0], p[1], no_proxy)]
         if not panels:
@@ -100,9 +98,9 @@ class _Pictures:
             axis.invert_yaxis()
             axis.set_title(one.name, loc="left")
             axis.set_xlabel(unit)
-        yield heading, f"{heading}, bars per proxy for {', '.join(p[0].name for p in panels)}", self._uri(figure)
+        yield f"{what}, bars per proxy for {', '.join(p[0].name for p in panels)}", self._uri(figure, what)
 
-    def _latency(self, heading, scenarios):
+    def _latency(self, scenarios):
         panels = [one for one in scenarios if self._shown(one, "p99_ms")]
         if not panels:
             return
@@ -118,9 +116,12 @@ class _Pictures:
             axis.set_yticks(range(len(shown)), [c.label for c, _ in shown])
             axis.set_ylim(len(shown) - 0.5, -0.5)
             axis.set_xscale("log")
+            axis.xaxis.set_major_locator(self.ticker.LogLocator(subs=(1, 2, 5), numticks=6))
+            axis.xaxis.set_major_formatter(self.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.xaxis.set_minor_locator(self.ticker.NullLocator())
             axis.set_title(one.name, loc="left")
-            axis.set_xlabel("ms: dot 50th, tick 90th, diamond 99th percentile")
-        yield heading, f"{heading}, 50th, 90th and 99th percentile per proxy", self._uri(figure)
+            axis.set_xlabel("ms: dot p50, tick p90, diamond p99")
+        yield "latency, 50th, 90th and 99th percentile per proxy", self._uri(figure, "latency")
 
     def _memory(self, scenarios):
         families = list(dict.fromkeys(s.family for s in scenarios))
@@ -137,11 +138,11 @@ class _Pictures:
             axis.set_ylabel("MB")
             axis.set_ylim(bottom=0)
             axis.legend(frameon=False, fontsize=7)
-        heading = "Memory against held connections"
-        yield heading, f"{heading}, a line per proxy", self._uri(figure)
+        yield "memory against held connections, a line per proxy", self._uri(figure, "memory against held connections")
 
-    def _uri(self, figure):
+    def _uri(self, figure, title):
         """As an image of its own, so that the identifiers inside do not meet those of another."""
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
         figure.tight_layout()
         buffer = io.BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})

@@ -135,15 +135,15 @@ def others_cpu_s(ours):
     return times
 
 
-def ksoftirqd_cpu_s(cpus):
-    """The kernel's network threads of those CPUs: part of a side's work, not somebody else's."""
-    total = 0.0
+def ksoftirqd_cpu_s():
+    """{CPU: seconds} of the kernel's network threads: part of a side's work, not somebody else's."""
+    times = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             name = _read(f"/proc/{entry}/comm").strip()
-            if name.startswith("ksoftirqd/") and int(name.split("/")[1]) in cpus:
-                total += cpu_s(int(entry))
-    return total
+            if name.startswith("ksoftirqd/"):
+                times[int(name.split("/")[1])] = cpu_s(int(entry))
+    return times
 
 
 def retransmitted(pid):

@@ -104,6 +104,10 @@ class Peer:
         """Whether this proxy, with these options, can take that part."""
         return family in self.families
 
+    def problem(self):
+        """Why this machine cannot run it as asked for, or ''."""
+        return ""
+
     @property
     def splices(self):
         """Moves bulk data by splice() in the kernel: the reports' second group."""

@@ -16,6 +16,7 @@ from .results import MEASURED, NAN, Run
 
 LAG_LIMIT_MS = 1.0          # an open-loop client later than this measured itself
 ERROR_SHARE_LIMIT = 0.01    # a proxy that fails more than this is not comparable with one that works
+RESET_SHARE_LIMIT = 0.2     # broken before the first byte of an answer: every client asks again, which costs time alone
 DISTURBED_NOTED = 0.03      # of the proxy's CPUs, taken by others: told, for the reader to judge
 CLIENT_LATE = "the client was late"
 DISTURBED = "others were busy"
@@ -153,14 +154,16 @@ class Runner:
         load, cost, placement = measured.load, measured.cost, self.options.placement
         run = Run(item.peer.name, item.scenario.name, item.rep, gbit=load.gbit, rate=load.rate, p50_ms=load.p50_ms,
                   p90_ms=load.p90_ms, p99_ms=load.p99_ms, errors=load.errors, timeouts=load.timeouts)
+        if item.scenario.kind == "idle":
+            run.gbit = run.rate = run.p50_ms = run.p90_ms = run.p99_ms = NAN
         if cost:
             # The client's time and the samples' differ by the moment it takes us to wake up.
             length = load.seconds if load.seconds > 0 and item.scenario.kind != "idle" else cost.elapsed_s
-            run.prx_cpu_s = cost.proxy_busy_s / cost.elapsed_s * length
+            run.prx_cpu_s = cost.busy_s["prx"] / cost.elapsed_s * length
             run.prx_task_s = cost.used_s["prx"] / cost.elapsed_s * length
-            gigabytes = load.gbit / 8 * length
+            gigabytes, requests = run.gbit / 8 * length, run.rate * length
             run.cpu_s_per_gb = run.prx_cpu_s / gigabytes if gigabytes > 0 else NAN
-            run.cpu_us_per_req = run.prx_cpu_s / (load.rate * length) * 1e6 if load.rate > 0 else NAN
+            run.cpu_us_per_req = run.prx_cpu_s / requests * 1e6 if requests > 0 else NAN
             run.retrans = cost.retransmitted
             run.cli_util, run.prx_util, run.srv_util = (cost.utilisation[r] for r in ("cli", "prx", "srv"))
             run.cli_thread, run.srv_thread = cost.busiest_thread["cli"], cost.busiest_thread["srv"]
@@ -196,11 +199,26 @@ def judge(load, failure="", proxy_died=False):
         return f"no result: {load.failure}"
     if load.wrong:
         return f"{load.wrong} wrong answers"
+    said = contradiction(load)
+    if said:
+        return said
     done = load.raw.get("requests") or 0
-    if load.errors > ERROR_SHARE_LIMIT * max(done, 1):
+    if load.errors - load.resets > ERROR_SHARE_LIMIT * max(done, 1) or load.resets > RESET_SHARE_LIMIT * max(done, 1):
         return f"{load.errors} of {int(done + load.errors)} exchanges failed"
     if load.lag_p99_ms > LAG_LIMIT_MS:
         return f"{CLIENT_LATE}: {load.lag_p99_ms:.3g} ms at the 99th percentile"
+    return ""
+
+
+def contradiction(load):
+    """A client that moved nothing, or whose rate is not its bytes over its time, is not believed."""
+    moved = load.raw.get("bytes")
+    if moved is None or load.raw.get("scenario") == "idle":
+        return ""
+    if not moved and not load.raw.get("requests"):
+        return "nothing came through"
+    if abs(moved * 8 / 1e9 - load.gbit * load.seconds) > 0.05 * moved * 8 / 1e9:
+        return f"the client contradicts itself: {moved} bytes in {load.seconds:g} s, {load.gbit:g} Gbit/s"
     return ""
 
 
@@ -319,12 +337,12 @@ def figures(run):
     return ", ".join(parts)
 
 
-def stay_off_the_proxys_cpus(placement):
-    """The lab's own work must not be counted as the proxy's."""
+def make_way(placement):
+    """The lab's own work must not be counted as the proxy's, and its samples are due when the client says so."""
     ours = (placement.cli | placement.srv) - placement.prx
     if ours:
         os.sched_setaffinity(0, ours)
     try:
-        os.setpriority(os.PRIO_PROCESS, 0, -10)     # samples are due when the client says so
-    except OSError:
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except OSError:     # not allowed to: a sample may then come some milliseconds late
         pass

@@ -10,6 +10,7 @@ class Dante(Peer):
     program = "danted"
     families = ("socks",)
     version_args = ("-v",)
+    version_pattern = r"(?<=v)\d+\.\d+\.\d+"
 
     def find(self):
         """Debian calls it danted, others sockd."""

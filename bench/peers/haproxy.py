@@ -38,9 +38,13 @@ class Haproxy(Peer):
         if mode == "http":
             options += ["http-reuse always"]
         defaults = "\n".join(f"    {line}" for line in options)
+        # Each connection takes two descriptors, each pipe two more: it refuses to start if they cannot all be had.
+        connections = max(min(job.connections + 256, (job.descriptors - 1000) // 2), 256)
+        pipes = max(min(connections, (job.descriptors - 2 * connections - 400) // 2), 64)
         config = f"""global
     nbthread {job.workers}
-    maxconn {max(min(job.connections + 512, (job.descriptors - 200) // 2), 256)}
+    maxconn {connections}
+    maxpipes {pipes}
 defaults
     mode {mode}
     timeout connect 10s
@@ -54,4 +58,4 @@ frontend clients
 backend origins
     {server}
 """
-        return Launch([self.binary, "-db", "-q", "-f", job.write("haproxy.cfg", config)])
+        return Launch([self.binary, "-db", "-f", job.write("haproxy.cfg", config)])

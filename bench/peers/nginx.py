@@ -21,6 +21,14 @@ class Nginx(Peer):
     version_args = ("-v",)
     version_pattern = r"(?<=nginx/)[\d.]+"
 
+    def problem(self):
+        if self.has("ktls") and not Path("/proc/net/tls_stat").exists():
+            return "this kernel has no TLS, so ktls would change nothing"
+        return ""
+
+    def serves(self, family):
+        return family in self.families and (family.startswith("tls") or not self.has("ktls"))
+
     def launch(self, job):
         if job.family == "http":
             body = self._http(job)

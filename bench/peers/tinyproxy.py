@@ -14,7 +14,6 @@ class Tinyproxy(Peer):
 Listen {job.listen.host}
 Timeout 600
 MaxClients {job.connections + 512}
-LogFile "/dev/null"
 LogLevel Critical
 DisableViaHeader Yes
 """

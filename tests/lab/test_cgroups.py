@@ -20,7 +20,7 @@ def version_2(tmp_path):
         existed = path.exists()
         make(path, *args, **kwargs)
         if not existed:
-            for name in ("cpuset.cpus", "cpu.max", "cgroup.procs", "cgroup.subtree_control"):
+            for name in ("cpuset.cpus", "cpu.max", "cpu.weight", "cgroup.procs", "cgroup.subtree_control"):
                 (path / name).write_text("")
     patch = pytest.MonkeyPatch()
     patch.setattr(tmp_path.__class__, "mkdir", mkdir)
@@ -34,6 +34,7 @@ def test_version_2_confines_each_side_and_limits_the_proxy(version_2):
     groups.create(PLACEMENT, quota=0.3)
     assert (version_2 / "cgroup.subtree_control").read_text() == "+cpuset +cpu +memory"
     assert [(version_2 / "t" / r / "cpuset.cpus").read_text() for r in ("cli", "prx", "srv")] == ["0", "1", "2-3"]
+    assert [(version_2 / p / "cpu.weight").read_text() for p in ("t", "t/cli", "t/srv")] == ["10000", "1000", ""]
     assert (version_2 / "t/prx/cpu.max").read_text() == "30000 100000"
     groups.join("prx")
     assert groups.pids("prx") == [os.getpid()]

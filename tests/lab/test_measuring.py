@@ -43,15 +43,15 @@ class FakeGroups:
 def snapshot(at, idle, used=0.0, foreign=0.0, steal=0.0):
     cpus = {cpu: CpuTimes(idle[cpu], steal) for cpu in range(3)}
     return Snapshot(at, cpus, {"cli": 0.0, "prx": used, "srv": 0.0}, {r: {} for r in ("cli", "prx", "srv")}, 0,
-                    foreign, {})
+                    {"cli": 0.0, "prx": foreign, "srv": 0.0}, {})
 
 
 def test_busy_is_what_is_not_idle_and_what_others_took_is_not_the_proxys():
     meter = Meter(FakeGroups(), APART, {})
     found = meter.cost(snapshot(100, [0, 50, 0]), snapshot(110, [10, 51, 5], used=6.0, foreign=2.0))
-    assert found.busy_s["prx"] == 9.0 and found.proxy_busy_s == 7.0 and found.used_s["prx"] == 6.0
+    assert found.busy_s["prx"] == 7.0 and found.used_s["prx"] == 6.0
     assert (found.utilisation["cli"], found.utilisation["srv"]) == (0.0, 0.5)
-    assert found.foreign_share == 0.2
+    assert (found.foreign_share, found.utilisation["prx"]) == (0.2, 0.7)
 
 
 def judged(failure="", died=False, **values):
@@ -67,6 +67,12 @@ def test_a_run_counts_unless_there_is_a_reason():
     assert judged(errors=101).startswith("101 of 10101 exchanges failed")
     assert judged(lag_p99_ms=1.5).startswith("the client was late: 1.5 ms")
     assert judged(failure="x does not start").startswith("no run")
+
+
+def test_a_client_that_contradicts_itself_or_moved_nothing_is_not_believed():
+    assert "contradicts" in judged(raw={"bytes": 6_668_288}, gbit=98606.8, seconds=1.0)
+    assert "nothing came" in judged(raw={"bytes": 0, "requests": None}, gbit=0.0, seconds=1.0)
+    assert judged(raw={"bytes": 125_000_000, "requests": 10}, gbit=1.0, seconds=1.0) == ""
 
 
 def test_only_reasons_that_lie_in_the_machine_are_given_a_second_try():

@@ -31,7 +31,7 @@ def client():
     seconds = float(os.environ.get("FAKE_SECONDS") or option("--seconds", "1"))
     time.sleep(seconds)
     print("event measured", file=sys.stderr, flush=True)
-    result = {"seconds": seconds, "requests": 1000, "rate": 1000 / seconds, "bytes": 1024000, "gbit": 0.008,
+    result = {"seconds": seconds, "requests": 1000, "rate": 1000 / seconds, "bytes": 1024000, "gbit": 0.008192 / seconds,
               "p50_ms": 1.0, "p90_ms": 2.0, "p99_ms": 3.0, "errors": 0, "timeouts": 0, "errors_by": {"wrong": 0},
               "first_error": "", "schedule_lag_p99_ms": None}
     print(json.dumps({**result, **json.loads(os.environ.get("FAKE_RESULT", "{}"))}))
