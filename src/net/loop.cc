@@ -73,6 +73,10 @@ void Loop::turn(std::optional<Duration> wait_max) {
   List<Runnable, ReadyTag> running;
   running.take_all(ready_);
   while (!running.empty()) running.pop_front().run();
+  late_phase_ = true;
+  running.take_all(late_);
+  while (!running.empty()) running.pop_front().run();
+  late_phase_ = false;
 }
 
 }  // namespace headrace::net

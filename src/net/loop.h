@@ -3,7 +3,8 @@
 // A turn: wait; note what the kernel says about each watched descriptor; fire timers; then run every
 // owner that became ready, once. Nothing of ours runs while events are being noted, so an owner may
 // close and free whatever it likes: an event of a dead descriptor cannot reach anyone. An owner that
-// spent its budget makes itself ready again and runs in the next turn, after everybody else.
+// spent its budget makes itself ready again and runs in the next turn, after everybody else. An owner
+// that wants to do a second thing once all others have done their first runs late in the same turn.
 //
 // One thread, no locks. Why not a library: docs/decisions/0001-own-event-loop.md.
 #pragma once
@@ -91,6 +92,12 @@ class Loop {
     if (!runnable.Linked<ReadyTag>::linked()) ready_.push_back(runnable);
   }
 
+  // Runs it once more in this turn, after everyone who is ready has run.
+  void run_late(Runnable& runnable) {
+    if (!runnable.Linked<ReadyTag>::linked()) late_.push_back(runnable);
+  }
+  bool late_phase() const { return late_phase_; }
+
   // One turn; waits at most until the next timer, or `wait_max` if that is sooner.
   void turn(std::optional<Duration> wait_max = std::nullopt);
   uint64_t turns() const { return turns_; }
@@ -107,6 +114,8 @@ class Loop {
   Instant now_;
   TimerWheel timers_;
   List<Runnable, ReadyTag> ready_;
+  List<Runnable, ReadyTag> late_;
+  bool late_phase_ = false;
   std::vector<epoll_event> events_;
   uint64_t turns_ = 0;
 };

@@ -22,6 +22,10 @@ void Direction::start(uint64_t limit_bytes, SpliceMode splice) {
 
 void Direction::abandon(Mover& mover) {
   residue_.clear();
+  if (parked_bytes_ != 0) {
+    mover.unpark();
+    parked_bytes_ = 0;
+  }
   if (pipe_) mover.pipes.give_back(std::move(pipe_));
 }
 
@@ -78,8 +82,9 @@ void Direction::maybe_change_state() {
 }
 
 Want Direction::copy_once(net::Socket& source, net::Socket& destination, Mover& mover) {
-  size_t room = static_cast<size_t>(std::min<uint64_t>(mover.buffer.size(), remaining_bytes_));
-  net::IoResult in = source.receive(mover.buffer.first(room));
+  MutableByteSpan scratch = mover.scratch();
+  size_t room = static_cast<size_t>(std::min<uint64_t>(scratch.size(), remaining_bytes_));
+  net::IoResult in = source.receive(scratch.first(room));
   if (in.blocked()) return Want::read;
   if (in.ended()) return note_end();
   if (in.failed()) {
@@ -88,18 +93,26 @@ Want Direction::copy_once(net::Socket& source, net::Socket& destination, Mover& 
   }
   note_received(in.bytes);
   mover.copied_bytes += in.bytes;
-  ByteSpan received = mover.buffer.first(in.bytes);
-  net::IoResult out = destination.send(received);
+  uint32_t begin = mover.parked_end();
+  if (in.bytes < kBulkReadBytes && mover.park(in.bytes)) {
+    parked_begin_ = begin;
+    parked_bytes_ = static_cast<uint32_t>(in.bytes);
+    return Want::parked;
+  }
+  Want sent = send_or_keep(scratch.first(in.bytes), destination);
+  if (sent == Want::again) maybe_change_state();
+  return sent;
+}
+
+Want Direction::send_or_keep(ByteSpan bytes, net::Socket& destination) {
+  net::IoResult out = destination.send(bytes);
   if (out.failed()) {
     os_errno_ = out.os_errno;
     return Want::destination_failed;
   }
-  if (out.bytes < received.size()) {
-    residue_.append(received.subspan(out.bytes));
-    return Want::write;
-  }
-  maybe_change_state();
-  return Want::again;
+  if (out.bytes == bytes.size()) return Want::again;
+  residue_.append(bytes.subspan(out.bytes));
+  return Want::write;
 }
 
 Want Direction::splice_once(net::Socket& source, Mover& mover) {
@@ -151,6 +164,12 @@ bool Direction::push(net::Socket& destination, std::span<const ByteSpan> pieces)
 }
 
 Want Direction::drain(net::Socket& destination, Mover& mover) {
+  if (parked_bytes_ != 0) {
+    Want sent = send_or_keep(mover.parked(parked_begin_, parked_bytes_), destination);
+    parked_bytes_ = 0;
+    mover.unpark();
+    if (sent != Want::again) return sent;
+  }
   while (!residue_.empty()) {
     if (!destination.writable()) return Want::write;
     net::IoResult out = destination.send(residue_.bytes(), pipe_ != nullptr);

@@ -14,27 +14,17 @@
 #include <memory>
 
 #include "net/buffer.h"
-#include "net/pipe.h"
 #include "net/socket.h"
+#include "relay/mover.h"
 #include "relay/options.h"
 
 namespace headrace::relay {
-
-// What a worker lends to all its directions.
-struct Mover {
-  MutableByteSpan buffer;  // shared: nothing stays in it between two calls
-  net::PipePool pipes;
-  SpliceMode splice = SpliceMode::automatic;
-
-  // Counters of this worker.
-  uint64_t copied_bytes = 0;
-  uint64_t spliced_bytes = 0;
-};
 
 enum class Want : uint8_t {
   read,   // the source has no more for now
   write,  // the destination is full
   again,  // the budget is spent; others first
+  parked, // received, to be sent in the second phase of the turn: call again then
   over,   // everything up to the end, or the limit, has been passed on
   source_failed,
   destination_failed,
@@ -72,7 +62,7 @@ class Direction {
   void abandon(Mover& mover);
 
   // Nothing received waits for the destination.
-  bool idle() const { return residue_.empty() && !pipe_; }
+  bool idle() const { return parked_bytes_ == 0 && residue_.empty() && !pipe_; }
   // The source has ended its side (with no limit), or the limit was reached.
   bool source_ended() const { return source_ended_; }
   uint64_t moved_bytes() const { return moved_bytes_; }
@@ -87,6 +77,7 @@ class Direction {
 
   Want copy_once(net::Socket& source, net::Socket& destination, Mover& mover);
   Want splice_once(net::Socket& source, Mover& mover);
+  Want send_or_keep(ByteSpan bytes, net::Socket& destination);
   void note_received(size_t bytes);
   Want note_end();
   void maybe_change_state();
@@ -95,6 +86,8 @@ class Direction {
   net::Residue residue_;
   uint64_t moved_bytes_ = 0;
   uint64_t remaining_bytes_ = 0;
+  uint32_t parked_begin_ = 0;  // in the mover's buffer
+  uint32_t parked_bytes_ = 0;
   int os_errno_ = 0;
   State state_ = State::copy;
   SpliceMode splice_ = SpliceMode::automatic;
@@ -102,6 +95,6 @@ class Direction {
   bool source_ended_ = false;
   bool has_spliced_ = false;
 };
-static_assert(sizeof(Direction) <= 56);
+static_assert(sizeof(Direction) <= 64);
 
 }  // namespace headrace::relay

@@ -43,10 +43,12 @@ Progress Relay::step(net::Socket& client, net::Socket& upstream, Mover& mover) {
     if (!already_cut) return {Progress::Kind::again, std::nullopt};
     const Want rest = up_.state == State::failed ? down : up;
     if (rest == Want::again) return {Progress::Kind::again, std::nullopt};
+    if (rest == Want::parked) return {Progress::Kind::parked, std::nullopt};
     if (rest == Want::write) return {Progress::Kind::waiting, std::nullopt};
     return up_.state == State::failed ? broken(up_, Side::upstream) : broken(down_, Side::client);
   }
   if (up_.state == State::shut && down_.state == State::shut) return {Progress::Kind::completed, std::nullopt};
+  if (up == Want::parked || down == Want::parked) return {Progress::Kind::parked, std::nullopt};
   bool again = up == Want::again || down == Want::again;
   return {again ? Progress::Kind::again : Progress::Kind::waiting, std::nullopt};
 }

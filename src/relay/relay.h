@@ -17,6 +17,7 @@ struct Progress {
   enum class Kind : uint8_t {
     waiting,    // for an event
     again,      // budget spent: run it again after the others
+    parked,     // received: run it again in the second phase of the turn
     completed,  // both ends were passed on
     broken,     // one side failed: reset the other
   };
@@ -55,6 +56,6 @@ class Relay {
   Way up_;
   Way down_;
 };
-static_assert(sizeof(Relay) <= 128);
+static_assert(sizeof(Relay) <= 144);
 
 }  // namespace headrace::relay

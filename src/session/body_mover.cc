@@ -53,11 +53,12 @@ Want BodyMover::pump_chunks(net::Socket& source, net::Socket& destination, relay
     if (malformed_) return Want::source_failed;
     if (chunked_->ended()) return Want::over;
     if (!source.readable()) return Want::read;
-    net::IoResult in = source.receive(mover.buffer);
+    MutableByteSpan scratch = mover.scratch();
+    net::IoResult in = source.receive(scratch);
     if (in.blocked()) return Want::read;
     if (!in.moved()) return Want::source_failed;  // ended or failed: the body is cut either way
     mover.copied_bytes += in.bytes;
-    if (!take_chunks({}, mover.buffer.first(in.bytes), destination)) return Want::destination_failed;
+    if (!take_chunks({}, scratch.first(in.bytes), destination)) return Want::destination_failed;
   }
   if (finished() && !malformed_) return Want::over;
   return Want::again;

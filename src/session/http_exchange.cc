@@ -80,6 +80,7 @@ Exchange::State Exchange::step_request() {
       return State::waiting;
     case Want::read:
     case Want::write:
+    case Want::parked:  // only tunnels park
     case Want::over: return State::waiting;
   }
   return State::waiting;
@@ -98,6 +99,7 @@ Exchange::State Exchange::step_answer() {
       if (down_.malformed()) return fail(Errc::malformed, Side::upstream);
       return upstream_gone(down_.os_errno());
     case Want::read:
+    case Want::parked:
     case Want::write: return State::waiting;
   }
   return State::waiting;
@@ -110,7 +112,7 @@ Exchange::State Exchange::receive_head() {
     if (drained == Want::write) return State::waiting;
     if (drained == Want::destination_failed) return fail(Errc::reset, Side::client);
     if (!upstream().readable()) return State::waiting;
-    MutableByteSpan buffer = session_.worker().mover.buffer;
+    MutableByteSpan buffer = session_.worker().mover.scratch();
     net::IoResult in = upstream().receive(buffer);
     if (in.blocked()) return State::waiting;
     if (!in.moved()) return upstream_gone(in.os_errno);

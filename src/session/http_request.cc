@@ -152,7 +152,7 @@ net::Task<std::optional<HttpRefusal>> read_request(Session& session, HttpRequest
     if (done || refused) co_return refused;
   }
   for (;;) {
-    MutableByteSpan buffer = session.worker().mover.buffer;
+    MutableByteSpan buffer = session.worker().mover.scratch();
     net::IoResult in = session.client().receive(buffer);
     if (in.ended()) co_return no_request(session, Error{Errc::ended, Side::client});
     if (in.failed()) co_return no_request(session, in.error(Side::client));

@@ -26,7 +26,7 @@ net::Task<void> serve(Session& session) {
   session.set_resting(true);
   session.arm_deadline(session.options().setup_timeout);
   while (protocol == Protocol::mixed) {
-    net::IoResult in = session.receive_into_inbox(session.worker().mover.buffer.size());
+    net::IoResult in = session.receive_into_inbox(relay::Mover::kScratchBytes);
     if (in.ended() || in.failed()) co_return;
     if (in.moved()) {
       protocol = is_socks_version(session.inbox.bytes()[0]) ? Protocol::socks : Protocol::http;
@@ -80,7 +80,7 @@ net::Task<void> linger(Session& session) {
   session.arm_deadline(kLingerTime);
   uint64_t discarded_bytes = 0;
   while (discarded_bytes < kLingerBytesMax) {
-    net::IoResult in = session.client().receive(session.worker().mover.buffer);
+    net::IoResult in = session.client().receive(session.worker().mover.scratch());
     if (in.ended() || in.failed()) co_return;
     discarded_bytes += in.bytes;
     if (!in.blocked()) continue;

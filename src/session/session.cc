@@ -59,9 +59,10 @@ Result<Done> Session::wait_result() {
 
 net::IoResult Session::receive_into_inbox(size_t bytes_max) {
   HEADRACE_ASSERT(inbox.size() < bytes_max);
-  size_t room = std::min(worker_.mover.buffer.size(), bytes_max - inbox.size());
-  net::IoResult in = client_.receive(worker_.mover.buffer.first(room));
-  if (in.moved()) inbox.append(worker_.mover.buffer.first(in.bytes));
+  MutableByteSpan scratch = worker_.mover.scratch();
+  size_t room = std::min(scratch.size(), bytes_max - inbox.size());
+  net::IoResult in = client_.receive(scratch.first(room));
+  if (in.moved()) inbox.append(scratch.first(in.bytes));
   return in;
 }
 
@@ -85,7 +86,9 @@ void Session::arm_tunnel_timer() {
 void Session::run_tunnel() {
   if (verdict_) return finish_tunnel(name_of(*verdict_), true);
   uint64_t moved_before = tunnel_->up().moved_bytes() + tunnel_->down().moved_bytes();
+  worker_.mover.parking = !worker_.loop.late_phase();
   relay::Progress progress = tunnel_->step(client_, upstream->socket, worker_.mover);
+  worker_.mover.parking = false;
   uint64_t moved = tunnel_->up().moved_bytes() + tunnel_->down().moved_bytes();
   if (moved != moved_before) last_activity_ = worker_.loop.now();
   switch (progress.kind) {
@@ -97,6 +100,7 @@ void Session::run_tunnel() {
       return finish_tunnel(result, true);
     }
     case relay::Progress::Kind::again: run_again(); break;
+    case relay::Progress::Kind::parked: worker_.loop.run_late(*this); break;
     case relay::Progress::Kind::waiting: break;
   }
   if (tunnel_->half_closed() != half_closed_) {

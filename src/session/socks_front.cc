@@ -21,7 +21,7 @@ net::Task<Result<T>> read_message(Session& session, Parse<T> (*parse)(ByteSpan))
     }
     if (parsed.failed()) co_return Error{parsed.error(), Side::client};
     if (session.inbox.size() >= kMessageBytesMax) co_return Error{Errc::too_large, Side::client};
-    net::IoResult in = session.receive_into_inbox(session.worker().mover.buffer.size());
+    net::IoResult in = session.receive_into_inbox(relay::Mover::kScratchBytes);
     if (in.ended()) co_return Error{Errc::ended, Side::client};
     if (in.failed()) co_return in.error(Side::client);
     if (in.moved()) continue;
@@ -191,7 +191,7 @@ net::Task<void> serve_socks(Session& session) {
     co_return;
   }
   while (session.inbox.empty()) {
-    net::IoResult in = session.receive_into_inbox(session.worker().mover.buffer.size());
+    net::IoResult in = session.receive_into_inbox(relay::Mover::kScratchBytes);
     if (in.ended() || in.failed()) co_return;
     if (in.moved()) break;
     Result<Done> woken = co_await session.woken();

@@ -12,10 +12,7 @@ Worker::Worker(size_t index_in, net::Loop& loop_in, dns::Resolver& resolver_in, 
       resolver(resolver_in),
       log(log_in),
       via_id(std::move(via_id_in)),
-      pool(loop_in),
-      buffer_(std::make_unique_for_overwrite<uint8_t[]>(kBufferBytes)) {
-  mover.buffer = MutableByteSpan(buffer_.get(), kBufferBytes);
-}
+      pool(loop_in) {}
 
 Worker::~Worker() {
   while (!sessions_.empty()) release(sessions_.front());

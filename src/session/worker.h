@@ -21,9 +21,6 @@ struct SessionTag;
 
 class Worker {
  public:
-  // One receive takes at most so much; the buffer is shared by all sessions of the worker.
-  static constexpr size_t kBufferBytes = 128 * 1024;
-
   // All outlive the worker. `via_id` tells this process from other headraces in Via.
   Worker(size_t index, net::Loop& loop, dns::Resolver& resolver, LogSink& log, std::string via_id);
   ~Worker();
@@ -61,7 +58,6 @@ class Worker {
   std::string credentials_text;
 
  private:
-  std::unique_ptr<uint8_t[]> buffer_;
   List<Session, SessionTag> sessions_;
   size_t session_count_ = 0;
   std::optional<net::Instant> shortage_told_;
