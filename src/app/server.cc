@@ -52,7 +52,8 @@ access::Listener as_access_listener(const net::ListenAddress& address) {
   return {ip, address.endpoint.port};
 }
 
-void append_addresses(const std::vector<ListeningSockets>& from, std::vector<access::Listener>& to) {
+void append_addresses(const std::vector<ListeningSockets>& from,
+                      std::vector<access::Listener>& to) {
   for (const ListeningSockets& sockets : from)
     if (!sockets.address.is_unix()) to.push_back(as_access_listener(sockets.address));
 }
