@@ -13,14 +13,13 @@ sys.path.append(str(pathlib.Path(__file__).parent))
 pytest.register_assert_rewrite("http_support")
 
 from harness.client import Client  # noqa: E402
-from harness.origin import HttpOrigin, ok  # noqa: E402
 from harness.proxy import Proxy  # noqa: E402
+from http_support import FineOrigin  # noqa: E402
 
 
 @pytest.fixture(name="origin")
 def origin_fixture():
-    """An origin that answers every request with `fine`."""
-    with HttpOrigin(lambda request: ok(b"fine")) as server:
+    with FineOrigin() as server:
         yield server
 
 

@@ -8,6 +8,7 @@ import socket
 import time
 
 from harness.client import Client
+from harness.origin import HttpOrigin, ok
 
 _SIGNS = {"¶": "\r\n", "␊": "\n", "␍": "\r", "␀": "\0"}
 
@@ -24,7 +25,7 @@ def request(url, *fields, method="GET", version="1.1", host=None, body=b""):
 
     A body gets its Content-Length unless `fields` has framing of its own."""
     if host is None:
-        host = re.sub(r"^[a-z]+://([^/?#]*).*$", r"\1", url)
+        host = re.sub(r"(?i)^[a-z]+://([^/?#]*).*$", r"\1", url)
     lines = [f"{method} {url} HTTP/{version}", *([f"Host: {host}"] if host else []), *fields]
     if body and not any(re.match("(?i)content-length|transfer-encoding", field) for field in fields):
         lines.append(f"Content-Length: {len(body)}")
@@ -40,6 +41,24 @@ def basic(user, password, scheme="Basic"):
     """A Proxy-Authorization line."""
     token = base64.b64encode(f"{user}:{password}".encode()).decode()
     return f"Proxy-Authorization: {scheme} {token}"
+
+
+class FineOrigin(HttpOrigin):
+    """Answers every request with `fine`. `complete`: those that arrived as a whole."""
+
+    def __init__(self):
+        self.complete = []
+        super().__init__(self._note)
+
+    def _note(self, asked):
+        self.complete.append(asked)
+        return ok(b"fine")
+
+    def expect_none_complete(self):
+        """All connections to it were given up, and none brought a whole request."""
+        for conn in list(self.connections):
+            conn.wait_ended()
+        assert not self.complete
 
 
 # ---- what is asserted again and again ----
@@ -111,7 +130,7 @@ def names_asked(proxy, dns):
     """The names that the proxy has looked up, up to a probe sent now."""
     with Client(proxy.address) as probe:
         probe.send(request("http://probe.example.test:9/"))
-        expect_refusal(probe, 502)
+        expect_refusal(probe, 502, ends=False)
     return {query.name.lower() for query in dns.queries} - {"probe.example.test"}
 
 
@@ -122,6 +141,14 @@ def expect_no_reset(client, seconds=0.3):
         error = client.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         assert error == 0, f"reset before the answer could be read (errno {error})"
         time.sleep(0.02)
+
+
+def send_and_end(conn, data):
+    """An origin's last words, to a proxy that may have had enough before them all."""
+    with contextlib.suppress(OSError):
+        conn.send(data)
+        conn.fin()
+        conn.drain()
 
 
 def send_what_is_taken(client, data, segment_bytes=None, gap=0.0):

@@ -108,7 +108,7 @@ def test_B072_chunk_size_that_is_none_from_a_client(proxy, client, origin, line)
     before = proxy.rss_kib()
     client.send(post(origin, "Transfer-Encoding: chunked¶", f"{line}¶hello¶0¶¶"))
     expect_refusal(client, 400)
-    assert bodies(origin) == []
+    origin.expect_none_complete()
     assert proxy.rss_kib() < before + MEMORY_KIB_MAX
 
 
@@ -138,7 +138,7 @@ def test_B072_announced_2_gib_are_not_allocated(proxy, client, origin):
     proxy.assert_cpu_quiet(1.0)
     client.reset()
     assert origin.connections[0].wait_ended()
-    assert bodies(origin) == []
+    origin.expect_none_complete()
 
 
 def test_B072_5000_zeros_in_front_of_a_chunk_size(client, origin):
@@ -146,7 +146,10 @@ def test_B072_5000_zeros_in_front_of_a_chunk_size(client, origin):
     client.send(post(origin, "Transfer-Encoding: chunked¶", "0" * 5000 + "5¶hello¶0¶¶"))
     response = client.response()
     assert response.status in (200, 400), response
-    assert bodies(origin) == ([b"hello"] if response.status == 200 else [])
+    if response.status == 200:
+        assert bodies(origin) == [b"hello"]
+    else:
+        origin.expect_none_complete()
 
 
 @pytest.mark.parametrize("body", ['5;a=b;c="d;e"¶hello¶0;last¶¶', "5 ;a¶hello¶0¶¶", "5 ; a = b¶hello¶0 ;x¶¶"])
@@ -164,7 +167,7 @@ def test_B074_1_mib_of_extension_is_refused(client, origin):
     """Extensions are bounded in all."""
     send_what_is_taken(client, post(origin, "Transfer-Encoding: chunked¶", "5;" + "a" * 1024 * 1024 + "¶hello¶0¶¶"))
     expect_refusal(client, 400)
-    assert bodies(origin) == []
+    origin.expect_none_complete()
 
 
 @pytest.mark.parametrize("extension", ["a\x01b", "a␀b", "a␍b", "a␊b", 'a="␀"', "\x7f"], ids=ascii)
@@ -172,7 +175,7 @@ def test_B074_control_byte_in_an_extension_is_refused(client, origin, extension)
     """Control bytes in extensions were accepted."""
     client.send(post(origin, "Transfer-Encoding: chunked¶", f"5;{extension}¶hello¶0¶¶"))
     expect_refusal(client, 400)
-    assert bodies(origin) == []
+    origin.expect_none_complete()
 
 
 def test_B076_answer_with_a_trailer_and_the_next_one(client):

@@ -8,7 +8,8 @@ import pytest
 from harness.client import Client, Ended
 from harness.origin import Close, HttpOrigin, ok, payload
 from harness.timing import Stopwatch, limit
-from http_support import assert_made_by_proxy, chunked, expect_refusal, expect_success, request, targets_seen, wire
+from http_support import (assert_made_by_proxy, chunked, expect_refusal, expect_success, request, send_and_end,
+                          targets_seen, wire)
 
 _VIA = re.compile(r"1\.[01] headrace( \([A-Za-z0-9]+\))?")
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND", "M-SEARCH", "foo",
@@ -137,7 +138,7 @@ def test_answer_head_in_single_bytes(client):
                                     b"HTTP/1.1 200 OK\r\nX: " + b"a" * 100_000 + b"\r\n\r\n"],
                          ids=["ssh", "tls", "HTTP/2.0", "2 digits", "letters", "empty lines", "too long"])
 def test_what_is_no_http_answer_becomes_502(client, answer):
-    with HttpOrigin(lambda asked: Close(answer)) as origin:
+    with HttpOrigin(lambda asked: send_and_end(asked.conn, answer)) as origin:
         client.send(request(f"http://{origin.authority}/"))
         assert_made_by_proxy(client.response(), 502)
 
