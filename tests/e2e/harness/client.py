@@ -30,13 +30,12 @@ class Client:
 
     def __init__(self, address, timeout=10, netns=None, source=None, receive_buffer=None, connected=None):
         make = connected and (lambda: connected) or (lambda: self._connect(address, source, receive_buffer, timeout))
+        self.ended = None
         self.socket = netns.run(make) if netns else make()
         self.socket.settimeout(limit(timeout))
-        self.ended = None
         self._unread = bytearray()
 
-    @staticmethod
-    def _connect(address, source, receive_buffer, timeout):
+    def _connect(self, address, source, receive_buffer, timeout):
         unix = isinstance(address, str)
         family = socket.AF_UNIX if unix else socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_STREAM)
@@ -49,6 +48,8 @@ class Client:
                 sock.bind(source)
             sock.settimeout(limit(timeout))
             sock.connect(address)
+        except ConnectionResetError:
+            self.ended = "reset"  # accepted, and reset before connect(2) returned
         except BaseException:
             sock.close()
             raise

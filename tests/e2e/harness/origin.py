@@ -11,6 +11,7 @@ accepts, and keeps all that it received and how each connection ended.
 HttpOrigin answers requests by a callable. Ready scripts: echo, sink, source(n), silent.
 """
 
+import errno
 import hashlib
 import itertools
 import random
@@ -111,7 +112,11 @@ class Connection:
 
     def fin(self):
         """Ends our sending side; the connection still receives."""
-        self.socket.shutdown(socket.SHUT_WR)
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            if error.errno != errno.ENOTCONN:  # reset by the other side meanwhile
+                raise
 
     def reset(self):
         """Ends the connection with RST."""

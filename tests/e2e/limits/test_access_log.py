@@ -14,7 +14,8 @@ from harness.origin import HttpOrigin, Origin, closed_port, echo, ok, payload
 from harness.proxy import Proxy
 from harness.tunnels import FRONTS, front
 
-FIELDS = ("time", "listener", "protocol", "client", "target", "upstream", "result", "duration", "path")
+FIELDS = ("time", "listener", "protocol", "client", "target", "dialled", "up", "down", "duration", "result", "path",
+          "worker")
 
 
 def test_off_by_default():
@@ -52,11 +53,11 @@ def test_a_tunnels_line_tells_who_where_how_much_and_how(name, splice):
         for field in FIELDS:
             assert field in line, line
         assert line["client"] == "%s:%d" % source
-        assert line["upstream"] == origin.authority
+        assert line["dialled"] == origin.authority
         assert line["target"] == origin.authority
         assert line["listener"] == via.proxy.listeners[0]["listener"]
-        assert int(line["bytes_up"]) == 1000
-        assert int(line["bytes_down"]) == 500_000
+        assert int(line["up"]) == 1000
+        assert int(line["down"]) == 500_000
         assert line["result"] == "ok"
         assert line["path"] == {"never": "copy", "always": "splice"}[splice]
         assert 0 <= float(line["duration"]) < 10
@@ -69,7 +70,7 @@ def test_a_name_stands_as_asked_beside_the_address_dialled(dns):
             assert clients.socks5(client, "O.Example.test", origin.port, user=("alice", "pw")).code == 0
         line = proxy.wait_access_lines(1)[0]
         assert line["target"].lower() == f"o.example.test:{origin.port}"
-        assert line["upstream"] == origin.authority
+        assert line["dialled"] == origin.authority
         assert line["user"] == "alice"
 
 
@@ -116,7 +117,8 @@ def test_B167_log_injection_by_http():
     with HttpOrigin(lambda request: ok(b"")) as origin, Proxy("http", "--log-level", "debug", access_log=True) as proxy:
         requests = [
             f"GET http://{origin.authority}/%0d%0aFAKE HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n",
-            f"GET http://{origin.authority}/ HTTP/1.1\r\nHost: {origin.authority}\r\nUser-Agent: \xff\xfe{'u' * 8000}\r\n\r\n",
+            f"GET http://{origin.authority}/ HTTP/1.1\r\nHost: {origin.authority}\r\n"
+            f"User-Agent: \xff\xfe{'u' * 8000}\r\n\r\n",
             f"GET http://{origin.authority}/{'p' * 7000} HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n",
             f"GET http://{origin.authority}/\"q\"\\ HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n",
         ]
@@ -142,7 +144,7 @@ def test_B167_log_injection_by_socks_domain():
         names = (b"a\nb\x1b[2J", b'quote" and = and \\', b"\xff\x00\x80", b"n" * 255)
         for name in names:
             with Client(proxy.address) as client:
-                assert clients.socks5(client, name.decode("latin-1"), 443).code != 0
+                assert clients.socks5(client, name.decode("latin-1"), 443, as_domain=True).code != 0
         _judge(proxy, len(names))
 
 

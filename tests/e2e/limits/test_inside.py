@@ -172,7 +172,7 @@ def test_allow_private_opens_private_ranges_only(two_hosts):
     with Setting(two_hosts, "--allow-private") as setting:
         assert setting.connect("10.1.2.3").status == 200
         assert setting.socks5("fd00::1").code == 0
-        assert len(setting.inside_origin.connections) == 2
+        setting.inside_origin.wait_connection(1)
         for host in LOOPBACK + UNSPECIFIED + LINK_LOCAL + OTHER + WRAPPED[:8]:
             assert setting.connect(host).status == 403, host
         assert len(setting.inside_origin.connections) == 2

@@ -63,13 +63,13 @@ def _p99(opener, exchange):
 def test_B013_small_messages_are_not_delayed(name, exchange):
     """Without TCP_NODELAY on both legs small messages waited 40 ms for delayed ACKs.
 
-    A busy machine can only add to the figure, so the best of three runs counts. Through TLS: with the
+    A busy machine can only add to the figure, so the best of five runs counts. Through TLS: with the
     issue that brings TLS.
     """
     with Origin(echo) as origin, front(name, origin) as via:
         added = []
-        for _ in range(3):
+        for _ in range(5):
             added.append(_p99(via.open, exchange) - _p99(lambda: Client(origin.address), exchange))
             if added[-1] < limit(0.005):
                 return
-        raise AssertionError(f"added p99 latency in three runs: {[f'{s * 1000:.1f} ms' for s in added]}")
+        raise AssertionError(f"added p99 latency in five runs: {[f'{s * 1000:.1f} ms' for s in added]}")

@@ -110,12 +110,14 @@ def test_an_origins_reset_reaches_the_client_as_reset(name, splice):
 def test_a_transfer_cut_by_reset_never_ends_cleanly(name, splice):
     """A client that takes a FIN for the end of a file must not get one here."""
     def script(conn):
+        conn.read_until(b"go")
         conn.send(payload(3 * MIB))
         conn.reset()
 
     with Origin(script) as origin, front(name, origin, "--splice", splice) as via:
         for _ in range(10):
             with via.open() as client:
+                client.send(b"go")
                 client.to_end()
                 assert client.ended == "reset"
 

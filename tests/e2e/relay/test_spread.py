@@ -4,12 +4,12 @@ import pytest
 
 from harness.origin import Origin, echo
 from harness.timing import wait_until
-from harness.tunnels import front
+from harness.tunnels import ask, front
 
 
 @pytest.mark.parametrize("name", ("relay", "connect", "socks5"))
 def test_16_long_streams_over_2_workers_are_8_and_8(name):
-    with Origin(echo) as origin, front(name, origin, "--workers", "2") as via:
+    with Origin(echo) as origin, front(name, origin, "--workers", "2", access_log=True) as via:
         assert via.proxy.workers == 2
         clients = [via.open() for _ in range(16)]
         try:
@@ -24,6 +24,8 @@ def test_16_long_streams_over_2_workers_are_8_and_8(name):
         finally:
             for client in clients:
                 client.close()
+        workers = [line["worker"] for line in via.proxy.wait_access_lines(16)]
+        assert sorted(map(workers.count, set(workers))) == [8, 8]
 
 
 def test_streams_that_start_at_the_same_moment_are_spread_too():
@@ -31,7 +33,6 @@ def test_streams_that_start_at_the_same_moment_are_spread_too():
     with Origin(echo) as origin, front("connect", origin, "--workers", "2") as via:
         clients = [via.connect() for _ in range(64)]
         try:
-            from harness.tunnels import ask
             for client in clients:
                 ask(client, "connect", *origin.address)
             shares = sorted(len(loop) for loop in via.proxy.upstream_ports_by_loop(origin.port))

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from harness.client import Client
-from harness.origin import BlackHole, Origin, echo
+from harness.origin import BlackHole, HttpOrigin, Origin, echo, ok
 from harness.proxy import Proxy
 from harness.timing import Stopwatch, limit
 from harness.tunnels import FRONTS, MAIN_FRONTS, front
@@ -94,7 +94,6 @@ def test_setup_timeout_is_not_renewed_by_each_byte():
 
 
 def test_http_keep_alive_idles_out():
-    from harness.origin import HttpOrigin, ok
     with HttpOrigin(lambda request: ok(b"x")) as origin:
         with Proxy("http", "--set", "keepalive_timeout=1s") as proxy, Client(proxy.address) as client:
             client.send(f"GET http://{origin.authority}/ HTTP/1.1\r\nHost: {origin.authority}\r\n\r\n")
