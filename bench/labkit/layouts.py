@@ -161,6 +161,15 @@ class Layout:
                          True, "groups", missing=f"{MISSING} ({MISSING}k/s)", limits=True)
         return table
 
+    def kept_rate(self, title, scenarios):
+        """What came of a rate that was asked for: the same for all that keep up, so nothing is the best."""
+        columns = self.present(scenarios)
+        table = Table(f"{title}: done per second", "scenario", columns)
+        for one in scenarios:
+            self.row(table, columns, one.name, one, "rate", lambda p, o=one: f"{self.median(p, o, 'rate'):,.0f}", True,
+                     "plain", limits=True)
+        return table
+
     def held(self, scenarios):
         """Memory of held connections by their number, and what one more costs."""
         columns = self.present(scenarios)
@@ -222,8 +231,9 @@ class Layout:
         for kind in ("mix", "rate", "message"):
             if kind in found:
                 title, these = SECTIONS[kind], found[kind]
+                first = self.wide_throughput if kind == "mix" else self.kept_rate
                 sections.append((title, [
-                    self.wide_throughput(title, these), self.cpu(title, these, full_name, "groups"),
+                    first(title, these), self.cpu(title, these, full_name, "groups"),
                     self.memory(title, these, full_name, "groups"), self.latency(title, these, full_name)]))
         if "idle" in found:
             sections.append((SECTIONS["idle"], [self.held(found["idle"])]))
@@ -233,12 +243,14 @@ class Layout:
         """Everything in one table, rows of several kinds for each scenario."""
         scenarios = [one for these in self.groups().values() for one in these if one.kind != "idle"]
         columns = [Column(c.proxy, c.label, COPYING) for c in self.present(scenarios)]
+        no_proxy = {c.proxy for c in self.columns if c.group == NO_PROXY}
         table = Table("Over the emulated link", "", columns)
         for one in scenarios:
             name = one.load if one.kind == "stream" and one.family == "relay" else one.name
             for label, figure, text in _link_rows(one):
                 self.row(table, columns, f"{name}, {label}", one, figure,
-                         lambda p, o=one, t=text: t(lambda f: self.median(p, o, f)), True, "plain")
+                         lambda p, o=one, t=text, cpu="CPU" in label:
+                         MISSING if cpu and p in no_proxy else t(lambda f: self.median(p, o, f)), True, "plain")
         return [("Emulated link", [table])]
 
     def pairs(self):

@@ -41,9 +41,11 @@ class Cost:
     foreign_share: float = 0.0      # of the proxy's CPUs, taken by processes that are none of ours
     steal_share: float = 0.0        # of the proxy's CPUs, taken by the hypervisor
 
-    def bound(self, placement):
-        """Which side was what ran out: client, proxy, server or none."""
+    def bound(self, placement, quota=0.0):
+        """Which side was what ran out: client, proxy, server or none. quota: what the proxy may use, in CPUs."""
         shares = {role: max(self.utilisation.get(role, 0), self.busiest_thread.get(role, 0)) for role in ROLES}
+        if quota:
+            shares["prx"] = self.used_s.get("prx", 0) / self.elapsed_s / quota
         full = {role: share for role, share in shares.items() if share >= BUSY_LIMIT}
         if not full:
             return "none"

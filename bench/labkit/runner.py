@@ -167,13 +167,14 @@ class Runner:
             run.retrans = cost.retransmitted
             run.cli_util, run.prx_util, run.srv_util = (cost.utilisation[r] for r in ("cli", "prx", "srv"))
             run.cli_thread, run.srv_thread = cost.busiest_thread["cli"], cost.busiest_thread["srv"]
-            run.bound = cost.bound(placement)
+            run.bound = cost.bound(placement, self.options.quota)
             measured.details["cost"] = asdict(cost)
             if cost.foreign_share + cost.steal_share > DISTURBED_NOTED:
                 measured.details["disturbed"] = round(cost.foreign_share + cost.steal_share, 3)
         run.peak_mb = measured.peak_bytes / (1 << 20) if measured.peak_bytes else NAN
-        mark = judge(load, measured.failure, measured.proxy_died) or \
-            disturbance(measured.details.get("disturbed", 0.0), self.options.tolerated)
+        mark = judge(load, measured.failure, measured.proxy_died)
+        if not mark and item.scenario.kind != "idle":       # memory does not mind who else computes
+            mark = disturbance(measured.details.get("disturbed", 0.0), self.options.tolerated)
         if mark:
             measured.details["mark"] = mark
             measured.details["left_out"] = {f: v for f in MEASURED if not math.isnan(v := getattr(run, f))}
@@ -217,7 +218,9 @@ def contradiction(load):
         return ""
     if not moved and not load.raw.get("requests"):
         return "nothing came through"
-    if abs(moved * 8 / 1e9 - load.gbit * load.seconds) > 0.05 * moved * 8 / 1e9:
+    # Uploads are counted by what the sink reports ten times a second, so their time is not quite the client's.
+    told, counted = load.gbit * load.seconds, moved * 8 / 1e9
+    if abs(counted - told) > (0.05 + 0.2 / max(load.seconds, 0.2)) * counted:
         return f"the client contradicts itself: {moved} bytes in {load.seconds:g} s, {load.gbit:g} Gbit/s"
     return ""
 
@@ -330,7 +333,8 @@ def figures(run):
     if not math.isnan(run.rate):
         parts.append(f"{run.rate:,.0f}/s, {run.cpu_us_per_req:.1f} us, p99 {run.p99_ms:.3g} ms")
     elif not math.isnan(run.gbit):
-        parts.append(f"{run.gbit:.2f} Gbit/s, {run.cpu_s_per_gb:.3f} s/GB")
+        speed = f"{run.gbit:.2f} Gbit/s" if run.gbit >= 1 else f"{run.gbit * 1000:.1f} Mbit/s"
+        parts.append(f"{speed}, {run.cpu_s_per_gb:.3f} s/GB")
     if run.peak_mb == run.peak_mb:
         parts.append(f"{run.peak_mb:.1f} MB")
     parts.append(f"bound {run.bound}")

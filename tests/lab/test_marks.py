@@ -126,3 +126,12 @@ def test_sessions_of_one_label_are_put_together_as_further_repetitions():
     merged = report._merge(a, b)
     assert [r.rep for r in merged.runs] == [0, 1, 2]
     assert merged.mark(merged.runs[2]) == "the proxy died"
+
+
+def test_a_rate_that_was_asked_for_has_no_best():
+    made = [run("nginx", "rate-relay-2k", rate=1998.0), run("haproxy", "rate-relay-2k", rate=1450.0)]
+    runs = runs_of(made)
+    layout = layouts.Layout(runs, layouts.make_columns(runs))
+    tables = dict(layout.plain())[layouts.SECTIONS["rate"]]
+    cells = tables[0].rows[0][1]
+    assert [(c.text, c.bold) for c in cells] == [("1,998", False), ("1,450", False)]

@@ -30,6 +30,11 @@ def test_a_full_proxy_is_the_answer_also_when_the_ends_are_nearly_full():
     assert cost(cli=0.99, prx=0.97, srv=0.9).bound(APART) == "proxy"
 
 
+def test_a_proxy_that_used_up_its_quota_set_the_pace():
+    assert cost(prx=0.3, used={"prx": 2.9}).bound(APART, quota=0.3) == "proxy"
+    assert cost(prx=0.2, used={"prx": 1.9}).bound(APART, quota=0.3) == "none"
+
+
 def test_of_two_sides_on_the_same_cpus_the_busier_one_is_named():
     assert cost(cli=1.0, srv=1.0, prx=0.4, used={"cli": 3.0, "srv": 6.0}).bound(SHARED) == "server"
     assert cost(cli=1.0, srv=1.0, prx=0.4, used={"cli": 6.0, "srv": 3.0}).bound(SHARED) == "client"
