@@ -1,5 +1,5 @@
-// Timers of one worker: a hierarchical wheel (Varghese and Lauck, 1987). Arming, disarming and firing
-// cost constant time; an armed timer lives inside its owner and needs no memory of its own.
+// Timers of one worker: a hierarchical wheel (Varghese and Lauck, 1987). Arming, disarming and
+// firing cost constant time; an armed timer lives inside its owner and needs no memory of its own.
 //
 // A timer that fires makes its owner ready (loop.h); the owner then asks expired(). Owners with a
 // deadline that moves on each byte do not re-arm: they store the last activity and look again when
@@ -51,20 +51,24 @@ class TimerWheel {
   void arm(Timer& timer, Instant when);
   // Fires everything due at `now`: each timer's owner becomes ready in `loop`.
   void advance(Instant now, Loop& loop);
-  // When the wheel wants to be looked at next; nullopt without timers. Never later than the first timer.
+  // When the wheel wants to be looked at next, never later than the first timer; nullopt without
+  // timers.
   std::optional<Instant> next() const;
 
  private:
   static constexpr unsigned kSlotBits = 6;
   static constexpr unsigned kSlots = 1u << kSlotBits;
-  static constexpr unsigned kLevels = 4;  // 64^4 ticks: 18 hours; later timers are looked at again then
+  // 64^4 ticks: 18 hours; later timers are looked at again then.
+  static constexpr unsigned kLevels = 4;
   using Slot = List<Timer, TimerTag>;
 
   static uint64_t tick_of(Instant instant) {
     return static_cast<uint64_t>(instant.time_since_epoch() / kTick);
   }
-  static uint64_t tick_not_before(Instant instant) { return tick_of(instant + kTick - Duration(1)); }
-  void insert(Timer& timer);
+  static uint64_t tick_not_before(Instant instant) {
+    return tick_of(instant + kTick - Duration(1));
+  }
+  void insert(Timer& timer, uint64_t earliest_tick);
   void cascade(unsigned level);
 
   uint64_t now_tick_;
