@@ -16,6 +16,7 @@ Served::Outcome SinkServed::serve() {
 }
 
 Served::Outcome SinkServed::on_tick() {
+  if (received_bytes_ == 0) return Outcome::waiting;  // the stream has not begun
   if (report_sent_bytes_ == report_.size()) {
     for (size_t i = 0; i < report_.size(); ++i) {
       report_[i] = static_cast<uint8_t>(received_bytes_ >> (8 * i));
