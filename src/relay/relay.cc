@@ -38,6 +38,12 @@ Progress Relay::step(net::Socket& client, net::Socket& upstream, Mover& mover) {
   if (up == Want::source_failed) return broken(up_, Side::client);
   Want down = advance(down_, upstream, client, mover);
   if (down == Want::source_failed) return broken(down_, Side::upstream);
+  // A side that has ended is not read any more, so a reset behind its end shows here alone.
+  auto reset_by = [](Side whose) {
+    return Progress{Progress::Kind::broken, Error{Errc::reset, whose}};
+  };
+  if (up_.state == State::shut && client.faulty()) return reset_by(Side::client);
+  if (down_.state == State::shut && upstream.faulty()) return reset_by(Side::upstream);
 
   if (up_.state == State::failed || down_.state == State::failed) {
     if (!already_cut) return {Progress::Kind::again, std::nullopt};
