@@ -3,22 +3,22 @@
 namespace headrace::dns {
 namespace {
 
-// What weighs more when the families failed in different ways: our own lack first, for the operator
-// can mend it.
+// What weighs more when the families failed in different ways: our own lack
+// first, for the operator can mend it.
 int weight(Errc what) {
   switch (what) {
-    case Errc::name_unknown:
-      return 0;
-    case Errc::name_failed:
-      return 1;
-    case Errc::name_timed_out:
-      return 2;
-    default:
-      return 3;
+  case Errc::name_unknown:
+    return 0;
+  case Errc::name_failed:
+    return 1;
+  case Errc::name_timed_out:
+    return 2;
+  default:
+    return 3;
   }
 }
 
-}  // namespace
+} // namespace
 
 Errc Lookup::error() const {
   const Errc four = v4_.error.value_or(Errc::name_unknown);
@@ -26,4 +26,4 @@ Errc Lookup::error() const {
   return weight(six) > weight(four) ? six : four;
 }
 
-}  // namespace headrace::dns
+} // namespace headrace::dns

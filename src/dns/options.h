@@ -13,8 +13,10 @@
 namespace headrace::dns {
 
 struct Options {
-  net::Duration timeout = std::chrono::seconds(5);  // for one name, over all servers and tries
-  std::string servers;  // "192.0.2.53, [2001:db8::53]:5353"; empty: as the system has it
+  net::Duration timeout =
+      std::chrono::seconds(5); // for one name, over all servers and tries
+  std::string
+      servers; // "192.0.2.53, [2001:db8::53]:5353"; empty: as the system has it
 
   // Where the system says how; elsewhere in tests.
   std::string hosts_path = "/etc/hosts";
@@ -24,8 +26,8 @@ struct Options {
 // Where name servers listen.
 inline constexpr uint16_t kServerPort = 53;
 
-// The name servers of `Options::servers`: addresses, each with or without a port; nullopt where the
-// text is anything else, or names none.
+// The name servers of `Options::servers`: addresses, each with or without a
+// port; nullopt where the text is anything else, or names none.
 std::optional<std::vector<net::Endpoint>> parse_servers(std::string_view text);
 
-}  // namespace headrace::dns
+} // namespace headrace::dns

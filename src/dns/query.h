@@ -1,5 +1,5 @@
-// A name on its way: its A and AAAA questions to the name servers, along the searched domains,
-// within one limit of time.
+// A name on its way: its A and AAAA questions to the name servers, along the
+// searched domains, within one limit of time.
 #pragma once
 
 #include <memory>
@@ -21,40 +21,43 @@ struct QueueTag;
 // What is known of one family of a name, and how long that holds.
 struct Answer {
   std::vector<IpAddress> addresses;
-  std::optional<Errc> error;  // where there are no addresses
+  std::optional<Errc> error; // where there are no addresses
   net::Duration keep{0};
 };
 
 class Query final : public net::Runnable, public Linked<QueueTag> {
- public:
+public:
   static constexpr net::Duration kTtlMin = std::chrono::seconds(1);
   static constexpr net::Duration kTtlMax = std::chrono::hours(1);
   static constexpr net::Duration kNegativeTtlMax = std::chrono::seconds(5);
-  // Of a negative answer that does not say how long it holds (RFC 2308 section 5), and of no answer
-  // at all (RFC 9520 section 3.2: at least a second, so that a failing zone is not asked by every
-  // client).
+  // Of a negative answer that does not say how long it holds (RFC 2308 section
+  // 5), and of no answer at all (RFC 9520 section 3.2: at least a second, so
+  // that a failing zone is not asked by every client).
   static constexpr net::Duration kFailureTtl = std::chrono::seconds(1);
 
   class Owner {
-   public:
-    virtual void answered(Query& query, IpAddress::Family family, Answer answer) = 0;
+  public:
+    virtual void answered(Query &query, IpAddress::Family family,
+                          Answer answer) = 0;
     // Nothing is open any more; the owner may destroy the query in this call.
-    virtual void finished(Query& query) = 0;
+    virtual void finished(Query &query) = 0;
 
-   protected:
+  protected:
     ~Owner() = default;
   };
 
-  // The limit of time runs from now on, whenever the query is started. `key` means something to the
-  // owner only.
-  Query(net::Loop& loop, Owner& owner, void* key, std::vector<std::string> candidates,
-        net::Duration timeout);
+  // The limit of time runs from now on, whenever the query is started. `key`
+  // means something to the owner only.
+  Query(net::Loop &loop, Owner &owner, void *key,
+        std::vector<std::string> candidates, net::Duration timeout);
 
   void expect(IpAddress::Family family) { of(family).open = true; }
-  bool open(IpAddress::Family family) const { return family == kV4 ? v4_.open : v6_.open; }
+  bool open(IpAddress::Family family) const {
+    return family == kV4 ? v4_.open : v6_.open;
+  }
   bool done() const { return !v4_.open && !v6_.open; }
   bool started() const { return started_; }
-  void* key() const { return key_; }
+  void *key() const { return key_; }
   // Questions put to c-ares.
   unsigned questions() const { return questions_; }
   // Time-outs until an answer came; 0 where none came.
@@ -62,32 +65,33 @@ class Query final : public net::Runnable, public Linked<QueueTag> {
   // Which of the owner's servers was the first to be asked.
   size_t first_server() const { return first_server_; }
 
-  // May answer at once, also both families; finished() is not called then, see done().
+  // May answer at once, also both families; finished() is not called then, see
+  // done().
   void start(std::vector<std::string> servers, size_t first_server);
   void run() override;
 
- private:
+private:
   static constexpr auto kV4 = IpAddress::Family::v4;
 
   struct Question final : Channel::Listener {
-    Question(Query& of, IpAddress::Family which) : query(of), family(which) {}
+    Question(Query &of, IpAddress::Family which) : query(of), family(which) {}
     void ask();
-    void learn(const Channel::Outcome& outcome) override;
+    void learn(const Channel::Outcome &outcome) override;
     void close(Answer answer);
 
-    Query& query;
+    Query &query;
     IpAddress::Family family;
     size_t candidate = 0;
     bool open = false;
   };
 
-  Question& of(IpAddress::Family family) { return family == kV4 ? v4_ : v6_; }
+  Question &of(IpAddress::Family family) { return family == kV4 ? v4_ : v6_; }
   void fail(Errc what);
   void arm();
 
-  net::Loop& loop_;
-  Owner& owner_;
-  void* key_;
+  net::Loop &loop_;
+  Owner &owner_;
+  void *key_;
   std::vector<std::string> candidates_;
   net::Duration timeout_;
   net::Instant deadline_;
@@ -101,4 +105,4 @@ class Query final : public net::Runnable, public Linked<QueueTag> {
   bool started_ = false;
 };
 
-}  // namespace headrace::dns
+} // namespace headrace::dns
