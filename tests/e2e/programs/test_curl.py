@@ -82,10 +82,11 @@ def test_socks_user(nginx):
             assert curl("-x", proxy_url, f"{nginx.url}/hello.txt", expect=97).stdout == ""  # 97: SOCKS handshake
 
 
+@pytest.mark.parametrize("splice", ["never", "always"])
 @pytest.mark.parametrize("how", ["http", "connect", "socks5h"])
-def test_20_mib_down_and_up(nginx, certificate, tmp_path, how):
+def test_20_mib_down_and_up(nginx, certificate, tmp_path, how, splice):
     """A download and a PUT, with hashes."""
-    with Proxy("mixed") as proxy:
+    with Proxy("mixed", "--splice", splice) as proxy:
         url = nginx.tls_url if how == "connect" else nginx.url
         via = ("-x", url_of(proxy, "socks5h" if how == "socks5h" else "http"), "--cacert", certificate.cert)
         curl(*via, "-o", tmp_path / "down", f"{url}/big.bin")
