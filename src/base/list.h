@@ -49,6 +49,13 @@ class List {
 
   void push_back(T& member) { insert_before(&head_, node(member)); }
   void push_front(T& member) { insert_before(head_.next_, node(member)); }
+  // Behind the last member that `in_order(member, newcomer)`; cheap where that is near the end.
+  template <class InOrder>
+  void insert_sorted_from_back(T& newcomer, InOrder in_order) {
+    ListNode* before = head_.previous_;
+    while (before != &head_ && !in_order(object(before), newcomer)) before = before->previous_;
+    insert_before(before->next_, node(newcomer));
+  }
   T& pop_front() {
     HEADRACE_ASSERT(!empty());
     T& member = front();

@@ -28,6 +28,13 @@ Error connect_error(int os_errno) {
   return Error{what, ours ? Side::local : Side::upstream, os_errno};
 }
 
+// EADDRNOTAVAIL says that no local port is left, or that there is no local address for that
+// destination, as where IPv6 is switched off. A datagram socket has ports of its own.
+bool has_route(const net::SocketName& name) {
+  UniqueFd fd(net::sys::socket(name.family(), SOCK_DGRAM, 0));
+  return !fd || ::connect(fd.get(), name.get(), name.length) == 0;
+}
+
 }  // namespace
 
 Dialer::Dialer(Worker& worker, net::Runnable& waiting, const DialOptions& options)
@@ -144,8 +151,11 @@ Result<std::unique_ptr<Upstream>> Dialer::open_socket(const net::Endpoint& endpo
     if (source.family() != name.family()) return Error{Errc::family_unsupported, Side::upstream, 0};
     if (bind(fd.get(), source.get(), source.length) != 0) return connect_error(errno);
   }
-  if (net::sys::connect(fd.get(), name.get(), name.length) != 0 && errno != EINPROGRESS)
-    return connect_error(errno);
+  if (net::sys::connect(fd.get(), name.get(), name.length) != 0 && errno != EINPROGRESS) {
+    int os_errno = errno;
+    if (os_errno == EADDRNOTAVAIL && !has_route(name)) os_errno = ENETUNREACH;
+    return connect_error(os_errno);
+  }
   auto upstream = std::make_unique<Upstream>(*this);
   upstream->address = endpoint;
   // Registered only now: an unconnected socket would report a hang-up.

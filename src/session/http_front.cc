@@ -13,7 +13,7 @@ enum class Next : uint8_t { another_request, end };
 // Answers in the place of the origin.
 net::Task<Next> refuse(Session& session, HttpRefusal refusal) {
   if (refusal.silent) co_return Next::end;
-  session.note_refusal(refusal.error);
+  session.note_refusal(refusal.error, refusal.target);
   if (Account* account = session.account()) account->status = http::status_of(refusal.error);
   session.log_access(name_of(refusal.error.what));
   bool close = !refusal.may_continue || session.draining();
@@ -29,6 +29,7 @@ net::Task<Next> refuse(Session& session, HttpRefusal refusal) {
 
 HttpRefusal refusal_of(const HttpRequest& request, Error error) {
   HttpRefusal refusal{error};
+  refusal.target = request.target.to_string();
   refusal.head_only = request.method == "HEAD";
   refusal.may_continue = request.kind == HttpRequest::Kind::forward && request.persistent &&
                          request.body.kind == http::BodyLength::Kind::none;
@@ -69,8 +70,8 @@ std::unique_ptr<Upstream> find_kept(Session& session, const HttpRequest& request
   Worker& worker = session.worker();
   make_origin_key(request.target, session.options().source, worker.key_text);
   if (std::unique_ptr<Upstream> own = std::move(session.upstream)) {
-    bool alive = !own->socket.readable() && !own->socket.hung_up();
-    if (alive && own->origin && own->origin->key == worker.key_text) return own;
+    bool same = own->origin && own->origin->key == worker.key_text;
+    if (same && own->is_quiet()) return own;
   }
   std::unique_ptr<Upstream> kept = worker.pool.lease(worker.key_text);
   if (!kept) return nullptr;
@@ -143,7 +144,7 @@ void part_from_upstream(Session& session, Exchange& exchange) {
   } else if (upstream.bound_to_client) {
     upstream.reused = true;  // stays the client's own
   } else {
-    session.worker().pool.give_back(std::move(session.upstream));
+    session.worker().pool.give_back(std::move(session.upstream), session.options().keepalive_timeout);
   }
 }
 
@@ -158,7 +159,7 @@ std::string result_name(const Error& error) {
 
 // An exchange that did not come to its end: an answer that has begun is cut, with a reset; otherwise
 // the client is told.
-net::Task<Next> end_broken(Session& session, Exchange& exchange) {
+net::Task<Next> end_broken(Session& session, const HttpRequest& request, Exchange& exchange) {
   Error error = exchange.error();
   session.upstream->socket.reset();
   bool client_gone = error.whose == Side::client && error.what == Errc::reset;
@@ -170,6 +171,7 @@ net::Task<Next> end_broken(Session& session, Exchange& exchange) {
   }
   if (error.whose == Side::client && error.what == Errc::ended) error.what = Errc::malformed;
   HttpRefusal refusal{error};
+  refusal.target = request.target.to_string();
   Next next = co_await refuse(session, std::move(refusal));
   co_return next;
 }
@@ -207,7 +209,7 @@ net::Task<Next> forward(Session& session, HttpRequest& request) {
       fresh = true;
       continue;
     }
-    Next next = co_await end_broken(session, exchange);
+    Next next = co_await end_broken(session, request, exchange);
     co_return next;
   }
 }

@@ -23,6 +23,16 @@ HttpRefusal refusal(Error error, std::string_view details = {}) {
   return refusal;
 }
 
+// A URI may carry credentials, which no log should keep; the request is refused anyway.
+std::string without_user_information(std::string_view target) {
+  size_t scheme_end = target.find("://");
+  size_t authority = scheme_end == std::string_view::npos ? 0 : scheme_end + 3;
+  size_t authority_end = std::min(target.find_first_of("/?#", authority), target.size());
+  size_t at = target.substr(0, authority_end).rfind('@');
+  if (at == std::string_view::npos || at < authority) return std::string(target);
+  return std::string(target.substr(0, authority)) + std::string(target.substr(at + 1));
+}
+
 // NTLM and Negotiate authenticate the connection, not the request.
 bool binds_connection(const http::RequestHead& head) {
   for (const http::Field& field : head.fields) {
@@ -78,7 +88,7 @@ MaybeRefusal understand(Session& session, const http::RequestHead& head, HttpReq
   request.minor_version = head.minor_version;
   if (Account* account = session.account()) {
     account->method = head.method;
-    account->target = head.target;
+    account->target = without_user_information(head.target);
   }
   Result<http::BodyLength> body = http::request_body(head);
   if (!body) return refusal(body.error());
@@ -108,6 +118,7 @@ MaybeRefusal understand(Session& session, const http::RequestHead& head, HttpReq
 MaybeRefusal finish_refusal(MaybeRefusal refused, const HttpRequest& request) {
   if (!refused) return refused;
   refused->head_only = request.method == "HEAD";
+  if (request.target.port != 0) refused->target = request.target.to_string();
   bool whole = request.body.kind == http::BodyLength::Kind::none;
   bool readable = refused->error.what != Errc::malformed && refused->error.what != Errc::unsupported;
   refused->may_continue =

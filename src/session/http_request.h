@@ -41,6 +41,7 @@ struct HttpRequest {
 // Why there is no request, and how to say so.
 struct HttpRefusal {
   Error error;
+  std::string target = {};     // for the log
   std::string details = {};     // instead of the usual words
   bool head_only = false;  // the request was a HEAD
   bool may_continue = false;  // the request was read whole: the connection can go on

@@ -35,20 +35,18 @@ struct PoolStats {
 
 class OriginPool final : public net::Runnable {
  public:
-  // Beyond, the longest idle connection goes.
+  // Beyond, the one closest to its end goes.
   static constexpr size_t kIdleMax = 2048;
 
   explicit OriginPool(net::Loop& loop) : loop_(loop), timer_(*this) {}
   ~OriginPool();
 
-  // Idle connections live so long; keepalive_timeout of design.md.
-  void set_idle_timeout(net::Duration timeout) { idle_timeout_ = timeout; }
-
   // A connection to that destination, or nullptr. It passes to the caller, who sets the socket's owner.
   std::unique_ptr<Upstream> lease(std::string_view key);
   // Says what a connection just dialled leads to, so that it can be given back.
   void adopt(Upstream& upstream, std::string_view key);
-  void give_back(std::unique_ptr<Upstream> upstream);
+  // It may idle for so long (keepalive_timeout of the listener).
+  void give_back(std::unique_ptr<Upstream> upstream, net::Duration idle_max);
   void close_all();
 
   void run() override;  // the timer: close what is too old
@@ -60,12 +58,13 @@ class OriginPool final : public net::Runnable {
   friend class Upstream;
   void forget(Upstream& upstream);
   void drop_idle(Upstream& upstream);
+  void insert_by_expiry(Upstream& upstream);
+  void drop_dead(Upstream& upstream);
 
   net::Loop& loop_;
   net::Timer timer_;
-  net::Duration idle_timeout_ = std::chrono::seconds(60);
   std::unordered_map<std::string_view, std::unique_ptr<Origin>> origins_;  // keys view Origin::key
-  List<Upstream, IdleTag> by_age_;  // the longest idle in front
+  List<Upstream, IdleTag> by_expiry_;  // the first to go in front
   size_t idle_count_ = 0;
   PoolStats stats_;
 };

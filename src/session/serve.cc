@@ -7,7 +7,7 @@ namespace headrace::session {
 namespace {
 
 // How long, and how much, a client that was answered with a refusal may go on sending.
-constexpr net::Duration kLingerTime = std::chrono::seconds(2);
+constexpr net::Duration kLingerTime = std::chrono::seconds(1);
 constexpr uint64_t kLingerBytesMax = 4 * 1024 * 1024;
 
 // HTTP and SOCKS on one port are told apart by the first byte: no method begins with 4 or 5.
@@ -95,13 +95,13 @@ net::Task<void> serve_relay(Session& session) {
   const Target& target = *session.options().to;
   if (Account* account = session.account()) account->target = target.to_string();
   if (!session.policy().may_client_connect(session.access_client())) {
-    session.note_refusal(Error{Errc::client_denied, Side::local});
+    session.note_refusal(Error{Errc::client_denied, Side::local}, target.to_string());
     session.end_with_reset();
     co_return;
   }
   Result<Done> dialled = co_await dial(session, target, access::How::relay, {});
   if (!dialled) {
-    session.note_refusal(dialled.error());
+    session.note_refusal(dialled.error(), target.to_string());
     session.log_access(name_of(dialled.error().what));
     session.end_with_reset();
     co_return;

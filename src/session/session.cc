@@ -186,7 +186,7 @@ void Session::log_access(std::string_view result) {
   account_.reset();
 }
 
-void Session::note_refusal(const Error& error) {
+void Session::note_refusal(const Error& error, std::string_view target) {
   worker_.stats.refused[static_cast<size_t>(error.what)].add();
   LogLevel level = error.whose == Side::local ? LogLevel::warn : LogLevel::info;
   if (!worker_.log.wants(level)) return;
@@ -194,7 +194,7 @@ void Session::note_refusal(const Error& error) {
   line.add("event", "refused").add("reason", name_of(error.what)).add("side", name_of(error.whose));
   line.add("listener", options().name).add("protocol", protocol_name_);
   line.add("client", client_address_ ? client_address_->to_string() : "unix");
-  if (account_ && !account_->target.empty()) line.add("target", account_->target);
+  if (!target.empty()) line.add("target", target);
   if (error.os_errno != 0) line.add("errno", static_cast<uint64_t>(error.os_errno));
   worker_.log.write(level, line.text());
 }

@@ -97,8 +97,8 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   Account* account();
   // Writes the access line and starts the next account.
   void log_access(std::string_view result);
-  // Counts and logs why something was refused.
-  void note_refusal(const Error& error);
+  // Counts and logs why something was refused; `target` as it was asked for, where that is known.
+  void note_refusal(const Error& error, std::string_view target = {});
   std::string_view protocol_name() const { return protocol_name_; }
   void set_protocol_name(std::string_view name) { protocol_name_ = name; }
 

@@ -31,8 +31,8 @@ net::Task<Result<T>> read_message(Session& session, Parse<T> (*parse)(ByteSpan))
 }
 
 // Counts, logs, answers with `reply` if there is one, and parts.
-net::Task<void> refuse(Session& session, Error error, std::string reply) {
-  session.note_refusal(error);
+net::Task<void> refuse(Session& session, Error error, std::string reply, std::string target = {}) {
+  session.note_refusal(error, target);
   session.log_access(name_of(error.what));
   if (reply.empty()) co_return;
   session.arm_deadline(session.options().setup_timeout);
@@ -119,25 +119,25 @@ net::Task<void> serve_socks5(Session& session) {
   if (request->refusal) {
     socks::append_reply(reply, request->refusal->reply);
     Error error{request->refusal->what, Side::client};
-    co_await refuse(session, error, std::move(reply));
+    co_await refuse(session, error, std::move(reply), request->asked);
     co_return;
   }
   if (request->command != socks::Command::connect) {
     socks::append_reply(reply, socks::ReplyCode::command_not_supported);
     Error error{Errc::unsupported, Side::client};
-    co_await refuse(session, error, std::move(reply));
+    co_await refuse(session, error, std::move(reply), request->asked);
     co_return;
   }
   std::optional<Error> denied = judge(session, request->target, *user);
   if (denied) {
     reply = reply5(denied->what);
-    co_await refuse(session, *denied, std::move(reply));
+    co_await refuse(session, *denied, std::move(reply), request->asked);
     co_return;
   }
   Result<Done> dialled = co_await dial(session, request->target, access::How::socks, *user);
   if (!dialled) {
     reply = reply5(dialled.error().what);
-    co_await refuse(session, dialled.error(), std::move(reply));
+    co_await refuse(session, dialled.error(), std::move(reply), request->asked);
     co_return;
   }
   net::Endpoint bound = bound_endpoint(session);
@@ -166,12 +166,12 @@ net::Task<void> serve_socks4(Session& session) {
   else
     denied = judge(session, request->target, {});  // where users are needed, version 4 has none
   if (denied) {
-    co_await refuse(session, *denied, std::move(reply));
+    co_await refuse(session, *denied, std::move(reply), request->asked);
     co_return;
   }
   Result<Done> dialled = co_await dial(session, request->target, access::How::socks, {});
   if (!dialled) {
-    co_await refuse(session, dialled.error(), std::move(reply));
+    co_await refuse(session, dialled.error(), std::move(reply), request->asked);
     co_return;
   }
   net::Endpoint bound = bound_endpoint(session);

@@ -22,6 +22,9 @@ class Upstream final : public net::Runnable, public Linked<PoolTag>, public Link
 
   // Something happened to it while it lay in the pool.
   void run() override;
+  // Between two exchanges: it has not ended, and nothing is to be read. Being marked readable alone
+  // says little: a read that asked for a body's last byte and not more leaves the mark standing.
+  bool is_quiet();
 
   net::Socket socket;
   net::Endpoint address;  // dialled
@@ -29,7 +32,7 @@ class Upstream final : public net::Runnable, public Linked<PoolTag>, public Link
   // Of connections that the pool knows.
   OriginPool* pool = nullptr;
   Origin* origin = nullptr;
-  net::Instant idle_since{};
+  net::Instant expires{};  // while idle
   // Carried an exchange before: its death without an answer may be the pool's fault.
   bool reused = false;
   // Belongs to the client it was opened for: authentication is bound to it (RFC 4559 and its like).
