@@ -2,5 +2,6 @@
 
 Reading order: scenario (what is asked of a proxy), recipe (how a proxy is started), network, cgroups and
 session (where the three sides live, and how all of it goes away again), measure (what a run costs), clients
-(who makes the load), runner (the plan and the loop over it), results (the CSV), report and compare.
+(who makes the load), judge (which runs count), runner (the plan and one run of it), results (the CSV), layouts
+and report, compare; cli holds them together.
 """

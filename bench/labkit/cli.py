@@ -8,7 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from . import clients, compare, cpus, link, machine, recipe, report, runner, scenario, session, sides
+from . import (build, compare, cpus, judge, link, machine, progress, recipe, report, runner, scenario, session,
+               sides, wrk)
 from .errors import LabError
 from .results import Store
 
@@ -123,14 +124,17 @@ def do_run(arguments):
         raise LabError("--seconds: more than none")
     scenarios = scenario.select(recipe.split_words(arguments.scenarios or ["plain"]))
     if arguments.client == "wrk":
-        refused = [s.name for s in scenarios if not clients.WrkClient.can(s)]
+        refused = [s.name for s in scenarios if not wrk.WrkClient.can(s)]
         if refused:
             raise LabError(f"wrk and iperf3 cannot do {', '.join(refused)}")
+        absent = [tool for tool in ("wrk", "iperf3", "proxychains4") if not shutil.which(tool)]
+        if absent:
+            raise LabError(f"not here: apt-get install {' '.join(absent)}")
     peers = _peers(arguments, scenarios)
     options = runner.Options(
         placement=cpus.parse_placement(arguments.cpus) if arguments.cpus else cpus.default_placement(),
         seconds=seconds, warmup=arguments.warmup if arguments.warmup is not None else 1.0,
-        client=arguments.client, load_path=clients.find_program("headrace-load", arguments.load),
+        client=arguments.client, load_path=build.find_bench_program("headrace-load", arguments.load),
         client_link=link.LinkSpec(arguments.link.strip(), arguments.flow_rate.strip()), quota=_quota(arguments.quota),
         connections=arguments.connections, tolerated=arguments.tolerate / 100)
     plan = runner.build_plan(scenarios, peers, reps)
@@ -150,21 +154,21 @@ def _measure(arguments, options, peers, plan):
     try:
         lab = runner.Runner(own, options, store)
         if lab.link_method == "headrace-link":
-            options.link_path = clients.find_program("headrace-link", arguments.link_program)
+            options.link_path = build.find_bench_program("headrace-link", arguments.link_program)
         runner.make_way(options.placement)
         store.write_provenance(_provenance(arguments, own, lab, peers, store))
         for note in _notes(own, options):
             print(f"note: {note}", file=sys.stderr)
-        progress = runner.Progress(plan, options.seconds + options.warmup + SET_UP_S, sys.stderr)
+        told = progress.Progress(plan, options.seconds + options.warmup + SET_UP_S, sys.stderr)
         for item in plan:
-            progress.begin(item)
+            told.begin(item)
             began = time.monotonic()
             run, details = lab.run(item)
-            if runner.by_chance(details.get("mark", "")):
+            if judge.by_chance(details.get("mark", "")):
                 first, (run, details) = details["mark"], lab.run(item)
                 details["first_try"] = first
             store.add(run, details)
-            progress.finish(run, details.get("mark", ""), time.monotonic() - began)
+            told.finish(run, details.get("mark", ""), time.monotonic() - began)
             measured += 1
     except KeyboardInterrupt:
         interrupted = True
@@ -176,30 +180,42 @@ def _measure(arguments, options, peers, plan):
 
 
 def _peers(arguments, scenarios):
+    """The proxies to measure: those asked for, which must all be here, or whichever of the default ones are."""
     kinds = recipe.load_kinds()
     if arguments.peers:
         kinds.update(recipe.load_kinds(arguments.peers))
     words = recipe.split_words(arguments.proxies or (QUICK_PEERS if arguments.quick else DEFAULT_PEERS))
-    peers = [recipe.parse_peer(word, kinds) for word in words]
-    peers = [p for p in peers if any(family in p.families for family in {s.family for s in scenarios})] or peers
+    families = {one.family for one in scenarios}
+
+    def resolve():
+        peers = [recipe.parse_peer(word, kinds) for word in words]
+        return [p for p in peers if not families.isdisjoint(p.families)]
+
+    peers = resolve()
+    if any(p.kind == "headrace" and not p.installed for p in peers):
+        build.headrace()
+        peers = resolve()
     missing = [p for p in peers if not p.installed]
     if missing and _install(missing, arguments):
-        peers = [recipe.parse_peer(word, kinds) for word in words]
+        peers = resolve()
         missing = [p for p in peers if not p.installed]
     for peer in missing:
-        why = f"package {peer.package}" if peer.package else "give its path" if peer.kind != "headrace" else \
-            "build it: cmake --preset release && cmake --build --preset release"
+        why = f"{peer.kind} is not here: " + (f"package {peer.package}" if peer.package else "give its path")
         if arguments.proxies:
-            raise LabError(f"{peer.kind} is not here: {why}")
-        print(f"note: {peer.kind} is left out, it is not here: {why}", file=sys.stderr)
-    for peer in peers:
-        if peer.installed and peer.problem():
-            raise LabError(f"{peer.name}: {peer.problem()}")
+            raise LabError(why)
+        print(f"note: left out, {why}", file=sys.stderr)
+    peers = [p for p in peers if p.installed]
+    _check(peers)
+    return peers
+
+
+def _check(peers):
     names = [p.name for p in peers]
-    for name in names:
-        if names.count(name) > 1:
-            raise LabError(f"two proxies are called {name}: tell them apart by label=...")
-    return [p for p in peers if p.installed]
+    for peer in peers:
+        if peer.problem():
+            raise LabError(f"{peer.name}: {peer.problem()}")
+        if names.count(peer.name) > 1:
+            raise LabError(f"two proxies are called {peer.name}: tell them apart by label=...")
 
 
 def _install(missing, arguments):
@@ -251,7 +267,8 @@ def _provenance(arguments, own, lab, peers, store):
             "link": str(options.client_link), "link_method": lab.link_method, "quota": options.quota,
             "mtu": 1500, "client": options.client,
         },
-        "options": {"seconds": options.seconds, "warmup": options.warmup, "command": [machine.without_places(word) for word in sys.argv[1:]]},
+        "options": {"seconds": options.seconds, "warmup": options.warmup,
+                    "command": [machine.without_places(word) for word in sys.argv[1:]]},
         "peers": machine.peers(peers), "tools": machine.tool_versions(),
         "load_sha256": machine.sha256(options.load_path),
     }

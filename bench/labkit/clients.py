@@ -1,19 +1,15 @@
-"""Who makes the load, and who answers it: headrace-load, or the tools people know.
+"""Who makes the load, and who answers it: headrace-load, client and origin of every scenario.
 
-`load` (headrace-load) is client and origin of every scenario. `wrk` stands for wrk and iperf3, under
-proxychains4 through tunnels, with headrace-load or iperf3 as the origin: it shows that ours agrees with them.
+Where `--client wrk` asks for it, wrk.py takes the client's place; what they tell has the same form.
 """
 
 import json
 import math
 import os
-import re
 import selectors
-import shutil
 import subprocess
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from . import network, sides
 from .errors import LabError
@@ -21,7 +17,6 @@ from .recipe import Address
 from .scenario import ACTIVE_PART, MIX_CONNECTIONS
 
 NAN = math.nan
-TREE = Path(__file__).resolve().parents[2]
 
 # What the origin listens on. With TLS the same roles stand a thousand higher.
 PORTS = {"http": 80, "sink": 5001, "source": 5002, "echo": 5007, "iperf3": 5201}
@@ -87,25 +82,6 @@ def connections(scenario, limit):
     if scenario.kind == "rate":
         return limit
     return scenario.connections
-
-
-def find_program(name, given=""):
-    """The path of headrace-load or headrace-link, built first where there is none."""
-    folder = name.split("-")[1]
-    directory = TREE / "build" / folder
-    for path in [given] if given else [directory / name, *sorted(TREE.glob(f"build/*/bench/{folder}/{name}"))]:
-        if os.access(path, os.X_OK):
-            return str(Path(path).resolve())
-    if given:
-        raise LabError(f"{given}: no such program")
-    if not shutil.which("cmake"):
-        raise LabError(f"no {name} yet, and no cmake to build it: apt-get install cmake ninja-build g++ libssl-dev")
-    for argv in (["cmake", "-S", TREE / "bench" / folder, "-B", directory, "-DCMAKE_BUILD_TYPE=Release"],
-                 ["cmake", "--build", directory]):
-        done = subprocess.run([str(a) for a in argv], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise LabError(f"building {name} failed:\n{(done.stdout + done.stderr)[-2000:]}")
-    return str(directory / name)
 
 
 def start_origin(run_sides, scenario, peer, client, load_path, certificate, key):
@@ -216,121 +192,3 @@ class LoadClient:
                     timeouts=int(raw.get("timeouts") or 0), wrong=int(raw.get("errors_by", {}).get("wrong", 0)),
                     resets=int(raw.get("errors_by", {}).get("reset", 0)),
                     lag_p99_ms=float(lag or 0), raw=raw)
-
-
-WRK_SCRIPT = """
-wrk.method = "{method}"
-wrk.path = "{path}"
-wrk.headers["Host"] = "{host}"
-{extra}
-function done(summary, latency, requests)
-  local e = summary.errors
-  io.stderr:write(string.format(
-    'RESULT {{"seconds":%.6f,"requests":%d,"errors":%d,"timeouts":%d,"status":%d,"p50":%.3f,"p90":%.3f,"p99":%.3f}}\\n',
-    summary.duration / 1e6, summary.requests, e.connect + e.read + e.write, e.timeout, e.status,
-    latency:percentile(50) / 1e3, latency:percentile(90) / 1e3, latency:percentile(99) / 1e3))
-end
-"""
-
-PROXYCHAINS = """strict_chain
-tcp_read_time_out 15000
-tcp_connect_time_out 8000
-[ProxyList]
-{kind} {host} {port}
-"""
-
-
-class WrkClient:
-    """wrk for requests, iperf3 for streams. Neither has a warm-up of its own; their whole run is sampled."""
-
-    def __init__(self, load_path, seconds, scratch, cpu_count):
-        self.load_path, self.seconds, self.scratch, self.cpu_count = load_path, seconds, Path(scratch), cpu_count
-
-    @staticmethod
-    def can(scenario):
-        return scenario.kind == "request" or (scenario.kind == "stream" and not scenario.family.startswith("tls"))
-
-    def argv(self, scenario, target):
-        if scenario.kind == "stream":
-            argv = self._iperf3(scenario, target)
-        else:
-            argv = self._wrk(scenario, target)
-        if target.mode in ("connect", "socks5"):
-            kind = {"connect": "http", "socks5": "socks5"}[target.mode]
-            path = self.scratch / "proxychains.conf"
-            path.write_text(PROXYCHAINS.format(kind=kind, host=target.connect.host, port=target.connect.port))
-            argv = ["proxychains4", "-q", "-f", path, *argv]
-        return [str(word) for word in argv]
-
-    def _aim(self, target):
-        """Through a tunnel the tool names the origin, and proxychains4 takes it there."""
-        return target.origin if target.mode in ("connect", "socks5") else target.connect
-
-    def _iperf3(self, scenario, target):
-        aim = self._aim(target)
-        argv = ["iperf3", "-c", aim.host, "-p", aim.port, "-t", self.seconds, "-P", scenario.connections, "-J"]
-        return argv + (["-R"] if scenario.down else [])
-
-    def _wrk(self, scenario, target):
-        path = f"/b/{scenario.answer_bytes}"
-        extra = []
-        if target.mode == "http":
-            path = f"http://{target.origin}{path}"
-        if scenario.requests_per_connection == 1:
-            extra.append('wrk.headers["Connection"] = "close"')
-        if scenario.body_bytes:
-            body = subprocess.run([self.load_path, "pattern", str(scenario.body_bytes)], capture_output=True,
-                                  check=True).stdout
-            extra.append('wrk.body = "' + "".join(f"\\{byte:03d}" for byte in body) + '"')
-        script = self.scratch / "wrk.lua"
-        script.write_text(WRK_SCRIPT.format(method="POST" if scenario.body_bytes else "GET", path=path,
-                                            host=target.origin, extra="\n".join(extra)))
-        # proxychains4 blocks a thread for each connect, so tunnels get more of them.
-        threads = 16 if target.mode in ("connect", "socks5") else max(self.cpu_count, 1)
-        scheme = "https" if target.tls else "http"
-        return ["wrk", "-t", min(threads, scenario.connections), "-c", scenario.connections,
-                "-d", f"{max(round(self.seconds), 1)}s", "--timeout", "10s", "-s", script,
-                f"{scheme}://{self._aim(target)}/"]
-
-    def run(self, run_sides, scenario, target, limit, seed, on_event):
-        argv = self.argv(scenario, target)
-        process = run_sides.start("cli", argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        on_event("start", process.pid)
-        on_event("measuring", process.pid)
-        # The last sample must be taken while the namespaces' processes still are: a moment before the end.
-        try:
-            process.wait(timeout=max(self.seconds - 0.05, 0.1))
-        except subprocess.TimeoutExpired:
-            pass
-        on_event("measured", process.pid)
-        try:
-            out, err = process.communicate(timeout=SETTLE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, err = process.communicate()
-        out, err = out.decode(errors="replace"), err.decode(errors="replace")
-        load = self._parse_iperf3(out) if scenario.kind == "stream" else self._parse_wrk(err, scenario)
-        load.argv = argv
-        if not load.raw:
-            load.failure = (err or out).strip()[-300:] or "the client gave no result"
-        return load
-
-    @staticmethod
-    def _parse_wrk(err, scenario):
-        match = re.search(r"RESULT (\{.*\})", err)
-        if not match:
-            return Load()
-        raw = json.loads(match[1])
-        rate = raw["requests"] / raw["seconds"]
-        return Load(seconds=raw["seconds"], gbit=rate * (scenario.answer_bytes + scenario.body_bytes) * 8 / 1e9,
-                    rate=rate, p50_ms=raw["p50"], p90_ms=raw["p90"], p99_ms=raw["p99"], errors=raw["errors"],
-                    timeouts=raw["timeouts"], wrong=raw["status"], raw=raw)
-
-    @staticmethod
-    def _parse_iperf3(out):
-        try:
-            end = json.loads(out)["end"]
-            received = end["sum_received"]
-        except (ValueError, KeyError):
-            return Load()
-        return Load(seconds=received["seconds"], gbit=received["bits_per_second"] / 1e9, raw=received)

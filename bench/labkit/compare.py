@@ -23,7 +23,8 @@ BETTER, WORSE, SAME, UNKNOWN = "better", "worse", "within the spread", "one run:
 def add_arguments(parser):
     parser.add_argument("before", metavar="A", help="results directory or CSV")
     parser.add_argument("after", metavar="B")
-    parser.add_argument("--proxy", nargs=2, metavar=("A", "B"), help="compare proxy A of the first with B of the second")
+    parser.add_argument("--proxy", nargs=2, metavar=("A", "B"),
+                        help="compare proxy A of the first with B of the second")
     parser.add_argument("--all", action="store_true", help="also show what is within the spread")
 
 

@@ -82,7 +82,7 @@ def peers(chosen):
 
 
 def without_places(word):
-    """Where things lie on this machine is nobody's business: '3proxy:/home/me/3proxy:ktls' -> '3proxy:.../3proxy:ktls'"""
+    """Where things lie on this machine is nobody's business: '3proxy:/home/me/3proxy' -> '3proxy:.../3proxy'"""
     return re.sub(r"(?:(?<=[:=])|^)/[^:]*/(?=[^/:]+)", ".../", word)
 
 

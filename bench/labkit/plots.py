@@ -138,7 +138,8 @@ class _Pictures:
             axis.set_ylabel("MB")
             axis.set_ylim(bottom=0)
             axis.legend(frameon=False, fontsize=7)
-        yield "memory against held connections, a line per proxy", self._uri(figure, "memory against held connections")
+        what = "memory against held connections"
+        yield f"{what}, a line per proxy", self._uri(figure, what)
 
     def _uri(self, figure, title):
         """As an image of its own, so that the identifiers inside do not meet those of another."""

@@ -110,7 +110,8 @@ def notes(session, runs):
         reasons = "; ".join(f"rep {run.rep}: {session.mark(run)}" for run in left_out)
         lines.append(f"* {LEFT_OUT} {proxy} {scenario}: {len(left_out)} of {all_runs} left out ({reasons})")
     for (proxy, scenario), counted in runs.counted.items():
-        errors, timeouts = (sum(value for run in counted if (value := getattr(run, f)) > 0) for f in ("errors", "timeouts"))
+        errors, timeouts = (sum(getattr(run, figure) for run in counted if getattr(run, figure) > 0)
+                            for figure in ("errors", "timeouts"))
         if errors or timeouts:
             lines.append(f"* {proxy} {scenario}: {errors:,.0f} exchanges failed and {timeouts:,.0f} took over the "
                          f"client's limit in {len(counted)} runs")

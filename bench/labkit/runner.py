@@ -3,23 +3,17 @@
 import math
 import os
 import shutil
-import statistics
 import subprocess
 import time
 from dataclasses import asdict, dataclass
 
-from . import certificates, clients, link, network, proc, recipe, sides
+from . import certificates, clients, link, network, proc, recipe, sides, wrk
 from .clients import Load
 from .errors import LabError
+from .judge import DISTURBED_NOTED, disturbance, judge
 from .measure import Meter
 from .results import MEASURED, NAN, Run
 
-LAG_LIMIT_MS = 1.0          # an open-loop client later than this measured itself
-ERROR_SHARE_LIMIT = 0.01    # a proxy that fails more than this is not comparable with one that works
-RESET_SHARE_LIMIT = 0.2     # broken before the first byte of an answer: every client asks again, which costs time alone
-DISTURBED_NOTED = 0.03      # of the proxy's CPUs, taken by others: told, for the reader to judge
-CLIENT_LATE = "the client was late"
-DISTURBED = "others were busy"
 IDLE_WINDOW_S = 2.0         # how long the CPU of held connections is looked at
 SETTLED_PART = 0.002        # memory that moves by less than this between two looks has settled
 
@@ -31,14 +25,13 @@ class Item:
     rep: int
 
 
-def build_plan(scenarios, peers, reps, serves=None):
+def build_plan(scenarios, peers, reps):
     """Repetition by repetition; within it scenario by scenario, the proxies' order turned by one each time,
     so that none always runs first or behind the same other."""
-    serves = serves or (lambda peer, scenario: peer.serves(scenario.family))
     plan = []
     for rep in range(reps):
         for scenario in scenarios:
-            able = [peer for peer in peers if serves(peer, scenario)]
+            able = [peer for peer in peers if peer.serves(scenario.family)]
             turn = rep % len(able) if able else 0
             plan += [Item(scenario, peer, rep) for peer in able[turn:] + able[:turn]]
     return plan
@@ -140,7 +133,7 @@ class Runner:
     def _client(self, directory):
         options = self.options
         if options.client == "wrk":
-            return clients.WrkClient(options.load_path, options.seconds, directory, len(options.placement.cli))
+            return wrk.WrkClient(options.load_path, options.seconds, directory, len(options.placement.cli))
         return clients.LoadClient(options.load_path, options.seconds, options.warmup)
 
     def _target(self, item):
@@ -188,50 +181,6 @@ def _tail(path, size=600):
         return path.read_text(errors="replace").strip()[-size:]
     except OSError:
         return ""
-
-
-def judge(load, failure="", proxy_died=False):
-    """Why a run must not count, or ''. The first reason is the one that matters."""
-    if failure:
-        return f"no run: {failure}"
-    if proxy_died:
-        return "the proxy died"
-    if load.failure:
-        return f"no result: {load.failure}"
-    if load.wrong:
-        return f"{load.wrong} wrong answers"
-    said = contradiction(load)
-    if said:
-        return said
-    done = load.raw.get("requests") or 0
-    if load.errors - load.resets > ERROR_SHARE_LIMIT * max(done, 1) or load.resets > RESET_SHARE_LIMIT * max(done, 1):
-        return f"{load.errors} of {int(done + load.errors)} exchanges failed"
-    if load.lag_p99_ms > LAG_LIMIT_MS:
-        return f"{CLIENT_LATE}: {load.lag_p99_ms:.3g} ms at the 99th percentile"
-    return ""
-
-
-def contradiction(load):
-    """A client that moved nothing, or whose rate is not its bytes over its time, is not believed."""
-    moved = load.raw.get("bytes")
-    if moved is None or load.raw.get("scenario") == "idle":
-        return ""
-    if not moved and not load.raw.get("requests"):
-        return "nothing came through"
-    # Uploads are counted by what the sink reports ten times a second, so their time is not quite the client's.
-    told, counted = load.gbit * load.seconds, moved * 8 / 1e9
-    if abs(counted - told) > (0.05 + 0.2 / max(load.seconds, 0.2)) * counted:
-        return f"the client contradicts itself: {moved} bytes in {load.seconds:g} s, {load.gbit:g} Gbit/s"
-    return ""
-
-
-def disturbance(share, tolerated):
-    return f"{DISTURBED}: they took {share:.0%} of the proxy's CPUs" if share > tolerated else ""
-
-
-def by_chance(mark):
-    """Reasons that lie in the machine and not in the proxy, so that a second try is fair."""
-    return mark.startswith((CLIENT_LATE, DISTURBED))
 
 
 class _Measured:
@@ -285,60 +234,6 @@ class _Measured:
         first = self._meter.snapshot()
         time.sleep(min(IDLE_WINDOW_S, self._options.seconds))
         self.cost = self._meter.cost(first, self._meter.snapshot())
-
-
-class Progress:
-    """A line with the time left: rewritten in place on a terminal, one line per run elsewhere."""
-
-    def __init__(self, plan, seconds_per_run, stream):
-        self.total, self.guess_s, self.stream = len(plan), seconds_per_run, stream
-        self.took_s = []
-        self.live = stream.isatty()
-        self.done = 0
-
-    def left_s(self):
-        per_run = statistics.mean(self.took_s) if self.took_s else self.guess_s
-        return per_run * (self.total - self.done)
-
-    def begin(self, item):
-        text = f"[{self.done + 1:{len(str(self.total))}}/{self.total}] {item.peer.name} {item.scenario.name} " \
-               f"rep {item.rep}"
-        self._head = text
-        if self.live:
-            self._show(f"{text} ... {clock(self.left_s())} left", end="")
-
-    def finish(self, run, mark, took_s):
-        self.done += 1
-        self.took_s.append(took_s)
-        self._show(f"{self._head}: {mark or figures(run)} - {clock(self.left_s())} left", end="\n")
-
-    def _show(self, text, end):
-        if self.live:
-            width = shutil.get_terminal_size().columns
-            self.stream.write("\r\033[K" + (text[:width - 1] if end == "" else text) + end)
-        else:
-            self.stream.write(text + end)
-        self.stream.flush()
-
-
-def clock(seconds):
-    minutes, seconds = divmod(int(round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s"
-
-
-def figures(run):
-    """The few that tell whether a run is sound."""
-    parts = []
-    if not math.isnan(run.rate):
-        parts.append(f"{run.rate:,.0f}/s, {run.cpu_us_per_req:.1f} us, p99 {run.p99_ms:.3g} ms")
-    elif not math.isnan(run.gbit):
-        speed = f"{run.gbit:.2f} Gbit/s" if run.gbit >= 1 else f"{run.gbit * 1000:.1f} Mbit/s"
-        parts.append(f"{speed}, {run.cpu_s_per_gb:.3f} s/GB")
-    if run.peak_mb == run.peak_mb:
-        parts.append(f"{run.peak_mb:.1f} MB")
-    parts.append(f"bound {run.bound}")
-    return ", ".join(parts)
 
 
 def make_way(placement):

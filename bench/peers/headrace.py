@@ -34,11 +34,8 @@ class Headrace(Peer):
         return not self.has("splice=never")
 
     def find(self):
-        for build in ("release", "relwithdebinfo", ""):
-            path = TREE / "build" / build / "src/app/headrace"
-            if path.exists():
-                return str(path)
-        return super().find() if self.program else ""
+        path = TREE / "build/release/src/app/headrace"
+        return str(path) if path.exists() else ""
 
     def serves(self, family):
         if family.startswith("tls"):

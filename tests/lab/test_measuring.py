@@ -1,6 +1,6 @@
 """What is made of samples: cost, who was the bottleneck, which runs do not count, and the plan."""
 
-from labkit import clients, link, network, recipe, runner, scenario, sides
+from labkit import clients, judge, link, network, recipe, runner, scenario, sides, wrk
 from labkit.clients import Load
 from labkit.cpus import parse_placement
 from labkit.measure import Cost, Meter, Snapshot
@@ -61,7 +61,7 @@ def test_busy_is_what_is_not_idle_and_what_others_took_is_not_the_proxys():
 
 def judged(failure="", died=False, **values):
     values.setdefault("raw", {"requests": 10_000})
-    return runner.judge(Load(**values), failure, died)
+    return judge.judge(Load(**values), failure, died)
 
 
 def test_a_run_counts_unless_there_is_a_reason():
@@ -81,9 +81,9 @@ def test_a_client_that_contradicts_itself_or_moved_nothing_is_not_believed():
 
 
 def test_only_reasons_that_lie_in_the_machine_are_given_a_second_try():
-    assert runner.by_chance(judged(lag_p99_ms=2)) and runner.by_chance(runner.disturbance(0.5, 0.1))
-    assert not any(runner.by_chance(m) for m in (judged(died=True), judged(wrong=1), judged(errors=500), ""))
-    assert runner.disturbance(0.1, 0.1) == ""
+    assert judge.by_chance(judged(lag_p99_ms=2)) and judge.by_chance(judge.disturbance(0.5, 0.1))
+    assert not any(judge.by_chance(m) for m in (judged(died=True), judged(wrong=1), judged(errors=500), ""))
+    assert judge.disturbance(0.1, 0.1) == ""
 
 
 class Named:
@@ -143,10 +143,10 @@ def test_a_limit_of_the_users_stays():
 
 
 def test_wrk_and_iperf3_results_are_read(tmp_path):
-    wrk = clients.WrkClient._parse_wrk(
+    asked = wrk.WrkClient._parse_wrk(
         'x\nRESULT {"seconds":2.0,"requests":4000,"errors":1,"timeouts":2,"status":0,"p50":1.5,"p90":2,"p99":3.25}\n',
         scenario.parse("relay-ka-1k"))
-    assert (wrk.rate, wrk.p99_ms, wrk.errors, wrk.timeouts) == (2000, 3.25, 1, 2)
-    assert abs(wrk.gbit - 2000 * 1024 * 8 / 1e9) < 1e-12
-    iperf = clients.WrkClient._parse_iperf3('{"end":{"sum_received":{"seconds":2.0,"bits_per_second":5e9}}}')
-    assert iperf.gbit == 5.0 and clients.WrkClient._parse_iperf3("iperf3: error").raw == {}
+    assert (asked.rate, asked.p99_ms, asked.errors, asked.timeouts) == (2000, 3.25, 1, 2)
+    assert abs(asked.gbit - 2000 * 1024 * 8 / 1e9) < 1e-12
+    iperf = wrk.WrkClient._parse_iperf3('{"end":{"sum_received":{"seconds":2.0,"bits_per_second":5e9}}}')
+    assert iperf.gbit == 5.0 and wrk.WrkClient._parse_iperf3("iperf3: error").raw == {}
