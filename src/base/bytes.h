@@ -22,7 +22,9 @@ inline std::string_view as_text(ByteSpan bytes) {
 inline uint16_t load_u16(const uint8_t* at) {
   return static_cast<uint16_t>((at[0] << 8) | at[1]);
 }
-inline void append_u8(std::string& out, uint8_t value) { out.push_back(static_cast<char>(value)); }
+inline void append_u8(std::string& out, uint8_t value) {
+  out.push_back(static_cast<char>(value));
+}
 inline void append_u16(std::string& out, uint16_t value) {
   append_u8(out, static_cast<uint8_t>(value >> 8));
   append_u8(out, static_cast<uint8_t>(value & 0xff));

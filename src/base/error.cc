@@ -57,9 +57,12 @@ std::string_view describe(Errc what) {
 
 std::string_view name_of(Side side) {
   switch (side) {
-    case Side::local: return "local";
-    case Side::client: return "client";
-    case Side::upstream: return "upstream";
+    case Side::local:
+      return "local";
+    case Side::client:
+      return "client";
+    case Side::upstream:
+      return "upstream";
   }
   return "local";
 }
@@ -67,20 +70,30 @@ std::string_view name_of(Side side) {
 Errc errc_of_errno(int os_errno) {
   switch (os_errno) {
     case ECONNRESET:
-    case EPIPE: return Errc::reset;
-    case ECONNREFUSED: return Errc::connect_refused;
-    case ETIMEDOUT: return Errc::connect_timed_out;
+    case EPIPE:
+      return Errc::reset;
+    case ECONNREFUSED:
+      return Errc::connect_refused;
+    case ETIMEDOUT:
+      return Errc::connect_timed_out;
     case EHOSTUNREACH:
-    case EHOSTDOWN: return Errc::host_unreachable;
+    case EHOSTDOWN:
+      return Errc::host_unreachable;
     case ENETUNREACH:
-    case ENETDOWN: return Errc::network_unreachable;
-    case EAFNOSUPPORT: return Errc::family_unsupported;
+    case ENETDOWN:
+      return Errc::network_unreachable;
+    case EAFNOSUPPORT:
+      return Errc::family_unsupported;
     case EMFILE:
-    case ENFILE: return Errc::out_of_descriptors;
-    case EADDRNOTAVAIL: return Errc::out_of_ports;
+    case ENFILE:
+      return Errc::out_of_descriptors;
+    case EADDRNOTAVAIL:
+      return Errc::out_of_ports;
     case ENOMEM:
-    case ENOBUFS: return Errc::out_of_memory;
-    default: return Errc::os_failure;
+    case ENOBUFS:
+      return Errc::out_of_memory;
+    default:
+      return Errc::os_failure;
   }
 }
 

@@ -1,6 +1,6 @@
-// What went wrong, and on whose side. An Error is eight bytes without text: the words are made where
-// it is logged or answered. Every Errc is a reason of its own: one value, one counter, one line in
-// docs/reasons.md.
+// What went wrong, and on whose side. An Error is eight bytes without text: the words are made
+// where it is logged or answered. Every Errc is a reason of its own: one value, one counter, one
+// line in docs/reasons.md.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@ enum class Errc : uint8_t {
   timed_out,     // nothing came within the limit of this phase
 
   // Policy.
-  unauthorized,      // credentials missing or wrong
-  client_denied,     // the client's address is not among those allowed
-  target_denied,     // the rules refuse the destination
-  port_denied,       // CONNECT to a port outside connect_ports
-  inside_denied,     // an inside address asked for from outside
-  loop,              // the request would come back to us
-  client_limit,      // max_connections of the listener
+  unauthorized,   // credentials missing or wrong
+  client_denied,  // the client's address is not among those allowed
+  target_denied,  // the rules refuse the destination
+  port_denied,    // CONNECT to a port outside connect_ports
+  inside_denied,  // an inside address asked for from outside
+  loop,           // the request would come back to us
+  client_limit,   // max_connections of the listener
 
   // The way to the upstream.
-  name_unknown,      // the name does not exist (NXDOMAIN), or has no address
-  name_timed_out,    // no resolver answered within dns_timeout
-  name_failed,       // the resolver refused or failed (REFUSED, SERVFAIL)
-  connect_refused,   // connection refused
-  connect_timed_out, // no answer within connect_timeout
+  name_unknown,       // the name does not exist (NXDOMAIN), or has no address
+  name_timed_out,     // no resolver answered within dns_timeout
+  name_failed,        // the resolver refused or failed (REFUSED, SERVFAIL)
+  connect_refused,    // connection refused
+  connect_timed_out,  // no answer within connect_timeout
   host_unreachable,
   network_unreachable,
   family_unsupported,  // no address of a family that this host can use

@@ -34,8 +34,8 @@ class IpAddress {
   // The IPv4 address inside ::ffff:0:0/96, ::/96 (deprecated; not :: and ::1), ::ffff:0:0:0/96,
   // 64:ff9b::/96 or 2002::/16; itself otherwise.
   IpAddress unwrapped() const;
-  // The IPv4 address inside ::ffff:0:0/96 only; itself otherwise. How a dual-stack socket's client is
-  // meant.
+  // The IPv4 address inside ::ffff:0:0/96 only; itself otherwise. How a dual-stack socket's client
+  // is meant.
   IpAddress unmapped() const;
 
   bool is_loopback() const;

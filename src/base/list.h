@@ -1,5 +1,5 @@
-// A doubly linked list through its members: no allocation, and a member leaves in constant time from
-// wherever it is known. The list owns nothing; a member that dies leaves by itself.
+// A doubly linked list through its members: no allocation, and a member leaves in constant time
+// from wherever it is known. The list owns nothing; a member that dies leaves by itself.
 #pragma once
 
 #include "base/check.h"

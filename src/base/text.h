@@ -8,8 +8,12 @@
 
 namespace headrace {
 
-inline constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-inline constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+inline constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+inline constexpr char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+}
 
 inline constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;

@@ -2,7 +2,7 @@
 
 namespace headrace::dns {
 
-Entry &Cache::get(const std::string &name) {
+Entry& Cache::get(const std::string& name) {
   if (const auto found = entries_.find(name); found != entries_.end()) {
     touch(found->second);
     return found->second;
@@ -17,10 +17,9 @@ Entry &Cache::get(const std::string &name) {
   return made->second;
 }
 
-void Cache::touch(Entry &entry) {
+void Cache::touch(Entry& entry) {
   List<Entry, AgeTag>::remove(entry);
-  if (!entry.query)
-    idle_.push_back(entry);
+  if (!entry.query) idle_.push_back(entry);
 }
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

@@ -7,18 +7,18 @@ namespace {
 // first, for the operator can mend it.
 int weight(Errc what) {
   switch (what) {
-  case Errc::name_unknown:
-    return 0;
-  case Errc::name_failed:
-    return 1;
-  case Errc::name_timed_out:
-    return 2;
-  default:
-    return 3;
+    case Errc::name_unknown:
+      return 0;
+    case Errc::name_failed:
+      return 1;
+    case Errc::name_timed_out:
+      return 2;
+    default:
+      return 3;
   }
 }
 
-} // namespace
+}  // namespace
 
 Errc Lookup::error() const {
   const Errc four = v4_.error.value_or(Errc::name_unknown);
@@ -26,4 +26,4 @@ Errc Lookup::error() const {
   return weight(six) > weight(four) ? six : four;
 }
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

@@ -18,8 +18,8 @@ struct LookupTag;
 // wait for the slower one (RFC 8305 section 3). The owner is made ready when a
 // family is answered.
 class Lookup : public Linked<LookupTag> {
-public:
-  explicit Lookup(net::Runnable &owner) : owner_(owner) {}
+ public:
+  explicit Lookup(net::Runnable& owner) : owner_(owner) {}
 
   struct Family {
     bool answered = false;
@@ -29,22 +29,20 @@ public:
     // out_of_ports.
     std::optional<Errc> error;
   };
-  const Family &v4() const { return v4_; }
-  const Family &v6() const { return v6_; }
+  const Family& v4() const { return v4_; }
+  const Family& v6() const { return v6_; }
   bool finished() const { return v4_.answered && v6_.answered; }
   // Why there is no address at all, once finished and neither family has one:
   // that the name is unknown can only be said where both families said so.
   Errc error() const;
 
-private:
+ private:
   friend class Resolver;
-  Family &of(IpAddress::Family family) {
-    return family == IpAddress::Family::v4 ? v4_ : v6_;
-  }
+  Family& of(IpAddress::Family family) { return family == IpAddress::Family::v4 ? v4_ : v6_; }
 
-  net::Runnable &owner_;
+  net::Runnable& owner_;
   Family v4_;
   Family v6_;
 };
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

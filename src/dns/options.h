@@ -13,10 +13,8 @@
 namespace headrace::dns {
 
 struct Options {
-  net::Duration timeout =
-      std::chrono::seconds(5); // for one name, over all servers and tries
-  std::string
-      servers; // "192.0.2.53, [2001:db8::53]:5353"; empty: as the system has it
+  net::Duration timeout = std::chrono::seconds(5);  // for one name, over all servers and tries
+  std::string servers;  // "192.0.2.53, [2001:db8::53]:5353"; empty: as the system has it
 
   // Where the system says how; elsewhere in tests.
   std::string hosts_path = "/etc/hosts";
@@ -30,4 +28,4 @@ inline constexpr uint16_t kServerPort = 53;
 // port; nullopt where the text is anything else, or names none.
 std::optional<std::vector<net::Endpoint>> parse_servers(std::string_view text);
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

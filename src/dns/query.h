@@ -21,12 +21,12 @@ struct QueueTag;
 // What is known of one family of a name, and how long that holds.
 struct Answer {
   std::vector<IpAddress> addresses;
-  std::optional<Errc> error; // where there are no addresses
+  std::optional<Errc> error;  // where there are no addresses
   net::Duration keep{0};
 };
 
 class Query final : public net::Runnable, public Linked<QueueTag> {
-public:
+ public:
   static constexpr net::Duration kTtlMin = std::chrono::seconds(1);
   static constexpr net::Duration kTtlMax = std::chrono::hours(1);
   static constexpr net::Duration kNegativeTtlMax = std::chrono::seconds(5);
@@ -36,28 +36,25 @@ public:
   static constexpr net::Duration kFailureTtl = std::chrono::seconds(1);
 
   class Owner {
-  public:
-    virtual void answered(Query &query, IpAddress::Family family,
-                          Answer answer) = 0;
+   public:
+    virtual void answered(Query& query, IpAddress::Family family, Answer answer) = 0;
     // Nothing is open any more; the owner may destroy the query in this call.
-    virtual void finished(Query &query) = 0;
+    virtual void finished(Query& query) = 0;
 
-  protected:
+   protected:
     ~Owner() = default;
   };
 
   // The limit of time runs from now on, whenever the query is started. `key`
   // means something to the owner only.
-  Query(net::Loop &loop, Owner &owner, void *key,
-        std::vector<std::string> candidates, net::Duration timeout);
+  Query(net::Loop& loop, Owner& owner, void* key, std::vector<std::string> candidates,
+        net::Duration timeout);
 
   void expect(IpAddress::Family family) { of(family).open = true; }
-  bool open(IpAddress::Family family) const {
-    return family == kV4 ? v4_.open : v6_.open;
-  }
+  bool open(IpAddress::Family family) const { return family == kV4 ? v4_.open : v6_.open; }
   bool done() const { return !v4_.open && !v6_.open; }
   bool started() const { return started_; }
-  void *key() const { return key_; }
+  void* key() const { return key_; }
   // Questions put to c-ares.
   unsigned questions() const { return questions_; }
   // Time-outs until an answer came; 0 where none came.
@@ -70,28 +67,28 @@ public:
   void start(std::vector<std::string> servers, size_t first_server);
   void run() override;
 
-private:
+ private:
   static constexpr auto kV4 = IpAddress::Family::v4;
 
   struct Question final : Channel::Listener {
-    Question(Query &of, IpAddress::Family which) : query(of), family(which) {}
+    Question(Query& of, IpAddress::Family which) : query(of), family(which) {}
     void ask();
-    void learn(const Channel::Outcome &outcome) override;
+    void learn(const Channel::Outcome& outcome) override;
     void close(Answer answer);
 
-    Query &query;
+    Query& query;
     IpAddress::Family family;
     size_t candidate = 0;
     bool open = false;
   };
 
-  Question &of(IpAddress::Family family) { return family == kV4 ? v4_ : v6_; }
+  Question& of(IpAddress::Family family) { return family == kV4 ? v4_ : v6_; }
   void fail(Errc what);
   void arm();
 
-  net::Loop &loop_;
-  Owner &owner_;
-  void *key_;
+  net::Loop& loop_;
+  Owner& owner_;
+  void* key_;
   std::vector<std::string> candidates_;
   net::Duration timeout_;
   net::Instant deadline_;
@@ -105,4 +102,4 @@ private:
   bool started_ = false;
 };
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

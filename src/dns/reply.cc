@@ -19,7 +19,7 @@ constexpr uint16_t kCodeNoName = 3;
 // Reads from front to back. Beyond the end everything reads as zero and the
 // reader has failed.
 class Reader {
-public:
+ public:
   explicit Reader(ByteSpan message) : rest_(message) {}
 
   bool failed() const { return failed_; }
@@ -53,21 +53,18 @@ public:
   void skip_name() {
     for (;;) {
       const uint8_t length = u8();
-      if (length == 0)
-        return;
+      if (length == 0) return;
       if (length >= 0xc0) {
         u8();
         return;
       }
-      if (length >= 0x40)
-        failed_ = true; // reserved label types
-      if (failed_)
-        return;
+      if (length >= 0x40) failed_ = true;  // reserved label types
+      if (failed_) return;
       bytes(length);
     }
   }
 
-private:
+ private:
   ByteSpan rest_;
   bool failed_ = false;
 };
@@ -79,40 +76,34 @@ struct Record {
   ByteSpan data;
 };
 
-Record read_record(Reader &reader) {
+Record read_record(Reader& reader) {
   Record record;
   reader.skip_name();
   record.type = reader.u16();
   record.class_code = reader.u16();
   const uint32_t ttl = reader.u32();
-  record.ttl_seconds = ttl > INT32_MAX ? 0 : ttl; // RFC 2181 section 8
+  record.ttl_seconds = ttl > INT32_MAX ? 0 : ttl;  // RFC 2181 section 8
   const size_t data_bytes = reader.u16();
   record.data = reader.bytes(data_bytes);
   return record;
 }
 
-void shorten(std::optional<uint32_t> &ttl_seconds, uint32_t to) {
+void shorten(std::optional<uint32_t>& ttl_seconds, uint32_t to) {
   ttl_seconds = std::min(ttl_seconds.value_or(to), to);
 }
 
 // The answer section: aliases, and the addresses at their end. The server is
 // trusted to have followed the aliases, so which record belongs to which name
 // is not looked at.
-bool read_answers(Reader &reader, size_t count, IpAddress::Family family,
-                  Reply &reply) {
+bool read_answers(Reader& reader, size_t count, IpAddress::Family family, Reply& reply) {
   const bool v4 = family == IpAddress::Family::v4;
   for (size_t i = 0; i < count; ++i) {
     const Record record = read_record(reader);
-    if (reader.failed())
-      return false;
-    if (record.class_code != kClassInternet)
-      continue;
-    if (record.type == kTypeCname)
-      shorten(reply.ttl_seconds, record.ttl_seconds);
-    if (record.type != (v4 ? kTypeA : kTypeAaaa))
-      continue;
-    if (record.data.size() != (v4 ? 4u : 16u))
-      return false;
+    if (reader.failed()) return false;
+    if (record.class_code != kClassInternet) continue;
+    if (record.type == kTypeCname) shorten(reply.ttl_seconds, record.ttl_seconds);
+    if (record.type != (v4 ? kTypeA : kTypeAaaa)) continue;
+    if (record.data.size() != (v4 ? 4u : 16u)) return false;
     shorten(reply.ttl_seconds, record.ttl_seconds);
     if (reply.addresses.size() < kAddressesMax)
       reply.addresses.push_back(v4 ? IpAddress::v4(record.data.data())
@@ -123,63 +114,53 @@ bool read_answers(Reader &reader, size_t count, IpAddress::Family family,
 
 // The authority section of a negative answer: how long the zone lets it be
 // kept.
-bool read_negative_ttl(Reader &reader, size_t count, Reply &reply) {
+bool read_negative_ttl(Reader& reader, size_t count, Reply& reply) {
   reply.ttl_seconds.reset();
   for (size_t i = 0; i < count; ++i) {
     const Record record = read_record(reader);
-    if (reader.failed())
-      return false;
-    if (record.type != kTypeSoa || record.class_code != kClassInternet)
-      continue;
+    if (reader.failed()) return false;
+    if (record.type != kTypeSoa || record.class_code != kClassInternet) continue;
     Reader data(record.data);
-    data.skip_name(); // the zone's first server
-    data.skip_name(); // who looks after it
-    for (int skipped = 0; skipped < 4; ++skipped)
-      data.u32(); // serial, refresh, retry, expire
+    data.skip_name();                                          // the zone's first server
+    data.skip_name();                                          // who looks after it
+    for (int skipped = 0; skipped < 4; ++skipped) data.u32();  // serial, refresh, retry, expire
     const uint32_t minimum_seconds = data.u32();
-    if (data.failed())
-      return false;
+    if (data.failed()) return false;
     shorten(reply.ttl_seconds, std::min(record.ttl_seconds, minimum_seconds));
   }
   return true;
 }
 
-} // namespace
+}  // namespace
 
 std::optional<Reply> parse_reply(ByteSpan message, IpAddress::Family family) {
   Reader reader(message);
-  reader.u16(); // id
+  reader.u16();  // id
   const uint16_t flags = reader.u16();
   const size_t questions = reader.u16();
   const size_t answers = reader.u16();
   const size_t authorities = reader.u16();
-  reader.u16(); // additional records
-  if (reader.failed() || !(flags & kFlagResponse))
-    return std::nullopt;
+  reader.u16();  // additional records
+  if (reader.failed() || !(flags & kFlagResponse)) return std::nullopt;
 
   Reply reply;
   const uint16_t code = flags & kCodeMask;
-  if (code != kCodeNoError && code != kCodeNoName)
-    return reply;
+  if (code != kCodeNoError && code != kCodeNoName) return reply;
 
   for (size_t i = 0; i < questions && !reader.failed(); ++i) {
     reader.skip_name();
-    reader.u32(); // type and class
+    reader.u32();  // type and class
   }
-  if (reader.failed())
-    return std::nullopt;
-  if (!read_answers(reader, answers, family, reply))
-    return std::nullopt;
+  if (reader.failed()) return std::nullopt;
+  if (!read_answers(reader, answers, family, reply)) return std::nullopt;
   if (code == kCodeNoError && !reply.addresses.empty()) {
     reply.kind = Reply::Kind::addresses;
     return reply;
   }
-  reply.kind =
-      code == kCodeNoName ? Reply::Kind::no_name : Reply::Kind::no_address;
+  reply.kind = code == kCodeNoName ? Reply::Kind::no_name : Reply::Kind::no_address;
   reply.addresses.clear();
-  if (!read_negative_ttl(reader, authorities, reply))
-    return std::nullopt;
+  if (!read_negative_ttl(reader, authorities, reply)) return std::nullopt;
   return reply;
 }
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

@@ -19,9 +19,9 @@ inline constexpr size_t kAddressesMax = 64;
 struct Reply {
   enum class Kind : uint8_t {
     addresses,
-    no_address, // the name exists, without an address of this family (NODATA)
-    no_name,    // NXDOMAIN
-    failure,    // any other response code
+    no_address,  // the name exists, without an address of this family (NODATA)
+    no_name,     // NXDOMAIN
+    failure,     // any other response code
   };
   Kind kind = Kind::failure;
   std::vector<IpAddress> addresses;
@@ -34,4 +34,4 @@ struct Reply {
 // nullopt where the bytes are no DNS answer.
 std::optional<Reply> parse_reply(ByteSpan message, IpAddress::Family family);
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

@@ -20,7 +20,7 @@
 namespace headrace::dns {
 
 class Resolver {
-public:
+ public:
   // Names kept; beyond, the ones least recently asked for go.
   static constexpr size_t kCacheNamesMax = 10'000;
   // Names asked for at the same time, each with a socket or two and, with
@@ -29,20 +29,19 @@ public:
   static constexpr size_t kNamesInFlightMax = 512;
 
   // Fails with Errc::malformed where options.servers is.
-  static Result<std::unique_ptr<Resolver>> create(net::Loop &loop,
-                                                  const Options &options);
+  static Result<std::unique_ptr<Resolver>> create(net::Loop& loop, const Options& options);
   ~Resolver();
 
   // `name` in lower case and without a trailing dot (base/target.h). What is
   // known already is in the lookup when this returns; the rest comes by making
   // its owner ready.
-  void resolve(const std::string &name, Lookup &lookup);
-  const Stats &stats() const;
+  void resolve(const std::string& name, Lookup& lookup);
+  const Stats& stats() const;
 
-private:
+ private:
   class Impl;
   explicit Resolver(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

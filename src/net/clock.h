@@ -1,4 +1,5 @@
-// Time as the program sees it: microseconds of the monotonic clock. Code takes a Clock; tests move one.
+// Time as the program sees it: microseconds of the monotonic clock. Code takes a Clock; tests move
+// one.
 #pragma once
 
 #include <chrono>

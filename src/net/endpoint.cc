@@ -45,7 +45,8 @@ SocketName SocketName::unix_path(std::string_view path) {
   if (abstract) address.sun_path[0] = '\0';
   SocketName name;
   std::memcpy(&name.storage, &address, sizeof(address));
-  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (abstract ? 0 : 1));
+  name.length =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (abstract ? 0 : 1));
   return name;
 }
 
@@ -53,7 +54,8 @@ std::optional<Endpoint> SocketName::endpoint() const {
   if (family() == AF_INET) {
     sockaddr_in name;
     std::memcpy(&name, &storage, sizeof(name));
-    return Endpoint{IpAddress::v4(reinterpret_cast<const uint8_t*>(&name.sin_addr)), ntohs(name.sin_port)};
+    return Endpoint{IpAddress::v4(reinterpret_cast<const uint8_t*>(&name.sin_addr)),
+                    ntohs(name.sin_port)};
   }
   if (family() == AF_INET6) {
     sockaddr_in6 name;

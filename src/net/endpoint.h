@@ -49,7 +49,9 @@ struct ListenAddress {
 
   static std::optional<ListenAddress> parse(std::string_view text);
   bool is_unix() const { return !unix_path.empty(); }
-  bool is_loopback() const { return is_unix() || (!all_addresses && endpoint.address.is_loopback()); }
+  bool is_loopback() const {
+    return is_unix() || (!all_addresses && endpoint.address.is_loopback());
+  }
   std::string to_string() const;
 };
 

@@ -24,7 +24,11 @@ Result<std::unique_ptr<Loop>> Loop::create(const Clock& clock) {
 }
 
 Loop::Loop(const Clock& clock, UniqueFd epoll)
-    : clock_(clock), epoll_(std::move(epoll)), now_(clock.now()), timers_(now_), events_(kEventsMax) {}
+    : clock_(clock),
+      epoll_(std::move(epoll)),
+      now_(clock.now()),
+      timers_(now_),
+      events_(kEventsMax) {}
 
 Result<Done> Loop::add(int fd, Watch& watch, uint32_t events) {
   epoll_event event{};
@@ -44,7 +48,9 @@ Result<Done> Loop::change(int fd, Watch& watch, uint32_t events) {
   return Done{};
 }
 
-void Loop::remove(int fd) { sys::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+void Loop::remove(int fd) {
+  sys::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
 
 int Loop::wait_milliseconds(std::optional<Duration> wait_max) const {
   if (!const_cast<List<Runnable, ReadyTag>&>(ready_).empty()) return 0;
@@ -59,7 +65,8 @@ int Loop::wait_milliseconds(std::optional<Duration> wait_max) const {
 }
 
 void Loop::turn(std::optional<Duration> wait_max) {
-  int count = sys::epoll_wait(epoll_.get(), events_.data(), kEventsMax, wait_milliseconds(wait_max));
+  int count =
+      sys::epoll_wait(epoll_.get(), events_.data(), kEventsMax, wait_milliseconds(wait_max));
   HEADRACE_ASSERT(count >= 0 || errno == EINTR);
   now_ = clock_.now();
   ++turns_;

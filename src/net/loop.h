@@ -1,10 +1,11 @@
 // The event loop of one worker: epoll, timers, and a list of who is ready.
 //
-// A turn: wait; note what the kernel says about each watched descriptor; fire timers; then run every
-// owner that became ready, once. Nothing of ours runs while events are being noted, so an owner may
-// close and free whatever it likes: an event of a dead descriptor cannot reach anyone. An owner that
-// spent its budget makes itself ready again and runs in the next turn, after everybody else. An owner
-// that wants to do a second thing once all others have done their first runs late in the same turn.
+// A turn: wait; note what the kernel says about each watched descriptor; fire timers; then run
+// every owner that became ready, once. Nothing of ours runs while events are being noted, so an
+// owner may close and free whatever it likes: an event of a dead descriptor cannot reach anyone. An
+// owner that spent its budget makes itself ready again and runs in the next turn, after everybody
+// else. An owner that wants to do a second thing once all others have done their first runs late in
+// the same turn.
 //
 // One thread, no locks. Why not a library: docs/decisions/0001-own-event-loop.md.
 #pragma once
@@ -26,8 +27,8 @@ namespace headrace::net {
 
 struct ReadyTag;
 
-// Something that runs when a descriptor, a timer or another part of the worker made it ready. It must
-// expect to be run without a reason.
+// Something that runs when a descriptor, a timer or another part of the worker made it ready. It
+// must expect to be run without a reason.
 class Runnable : public Linked<ReadyTag> {
  public:
   virtual void run() = 0;
@@ -36,8 +37,9 @@ class Runnable : public Linked<ReadyTag> {
   ~Runnable() = default;
 };
 
-// One descriptor in the loop and what is known of its readiness. Edge-triggered: the kernel tells of a
-// change once, so the flags stay set until an operation has found out that they no longer hold.
+// One descriptor in the loop and what is known of its readiness. Edge-triggered: the kernel tells
+// of a change once, so the flags stay set until an operation has found out that they no longer
+// hold.
 class Watch {
  public:
   explicit Watch(Runnable& owner) : owner_(&owner) {}

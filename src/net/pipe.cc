@@ -26,7 +26,8 @@ std::unique_ptr<Pipe> PipePool::create() {
   pipe->write_end = UniqueFd(fds[1]);
   int fd = pipe->write_end.get();
   if (big_ < kBigMax) pipe->capacity_bytes = resize(fd, kBigBytes);
-  if (pipe->capacity_bytes < kMiddleBytes && middle_ < kMiddleMax) pipe->capacity_bytes = resize(fd, kMiddleBytes);
+  if (pipe->capacity_bytes < kMiddleBytes && middle_ < kMiddleMax)
+    pipe->capacity_bytes = resize(fd, kMiddleBytes);
   if (pipe->capacity_bytes < kSmallBytes) pipe->capacity_bytes = resize(fd, kSmallBytes);
   if (pipe->capacity_bytes < kSmallBytes) return nullptr;
   if (pipe->capacity_bytes >= kBigBytes)

@@ -1,10 +1,10 @@
-// Pipes for splice(): a pool per worker. A relay leases one while bytes are inside it and gives it back
-// empty, so the number of pipes follows the number of stalled transfers, not of connections.
+// Pipes for splice(): a pool per worker. A relay leases one while bytes are inside it and gives it
+// back empty, so the number of pipes follows the number of stalled transfers, not of connections.
 //
-// Sizes: the first kBigMax leases get 1 MB, later ones 256 KB, then 64 KB, as far as the kernel grants it
-// (pipe-user-pages-soft: 64 MB per unprivileged user; beyond, F_SETPIPE_SZ fails or new pipes come
-// out tiny). Beyond kLeasedMax, or where the kernel gives less than 64 KB, there is no lease: the relay
-// copies, and a counter tells.
+// Sizes: the first kBigMax leases get 1 MB, later ones 256 KB, then 64 KB, as far as the kernel
+// grants it (pipe-user-pages-soft: 64 MB per unprivileged user; beyond, F_SETPIPE_SZ fails or new
+// pipes come out tiny). Beyond kLeasedMax, or where the kernel gives less than 64 KB, there is no
+// lease: the relay copies, and a counter tells.
 #pragma once
 
 #include <cstdint>

@@ -77,8 +77,10 @@ IoResult Socket::send(std::span<const iovec> pieces) {
 }
 
 IoResult Socket::splice_in(int pipe_write_end, size_t bytes_max) {
-  // A short splice may as well mean that the pipe's slots ran out, so it says nothing of the socket.
-  ssize_t bytes = uninterrupted([&] { return sys::splice(fd(), pipe_write_end, bytes_max, false); });
+  // A short splice may as well mean that the pipe's slots ran out, so it says nothing of the
+  // socket.
+  ssize_t bytes =
+      uninterrupted([&] { return sys::splice(fd(), pipe_write_end, bytes_max, false); });
   return result_of_read(bytes, false);
 }
 
@@ -87,7 +89,9 @@ IoResult Socket::splice_out(int pipe_read_end, size_t bytes, bool more) {
   return result_of_write(sent, false);
 }
 
-void Socket::shut_writes() { ::shutdown(fd(), SHUT_WR); }
+void Socket::shut_writes() {
+  ::shutdown(fd(), SHUT_WR);
+}
 
 void Socket::reset() {
   if (!is_open()) return;

@@ -1,8 +1,9 @@
 // A connected, non-blocking stream socket in the worker's loop. It owns the descriptor, knows its
 // readiness, and turns system calls into IoResults.
 //
-// This is the stream that the relay and the front ends speak to. TLS will stand between a Socket and
-// them (a stream then also says whether its descriptor can be spliced); nothing else needs to know.
+// This is the stream that the relay and the front ends speak to. TLS will stand between a Socket
+// and them (a stream then also says whether its descriptor can be spliced); nothing else needs to
+// know.
 #pragma once
 
 #include <sys/uio.h>
@@ -41,15 +42,16 @@ class Socket : public Watch {
 
   // Takes a connected descriptor and registers it. On failure the descriptor is closed.
   Result<Done> open(Loop& loop, UniqueFd fd);
-  // Receives what is there, up to the buffer. A short read has emptied the socket, so the next one is
-  // only tried after a new event, unless the other side has hung up: then its end is still to be seen.
+  // Receives what is there, up to the buffer. A short read has emptied the socket, so the next one
+  // is only tried after a new event, unless the other side has hung up: then its end is still to be
+  // seen.
   IoResult receive(MutableByteSpan buffer);
   // Sends without waiting; a short result means that the socket is full. `more` says that further
   // bytes follow at once, so that the kernel may wait with a partly filled segment.
   IoResult send(ByteSpan bytes, bool more = false);
   IoResult send(std::span<const iovec> pieces);
-  // Moves bytes between the socket and a pipe inside the kernel. `blocked` from splice_in means that
-  // nothing has been received, so the pipe must have room (it is empty when the relay asks).
+  // Moves bytes between the socket and a pipe inside the kernel. `blocked` from splice_in means
+  // that nothing has been received, so the pipe must have room (it is empty when the relay asks).
   IoResult splice_in(int pipe_write_end, size_t bytes_max);
   IoResult splice_out(int pipe_read_end, size_t bytes, bool more);
 

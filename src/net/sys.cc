@@ -5,7 +5,9 @@
 
 namespace headrace::net::sys {
 
-ssize_t recv(int fd, void* buffer, size_t bytes) { return ::recv(fd, buffer, bytes, MSG_DONTWAIT); }
+ssize_t recv(int fd, void* buffer, size_t bytes) {
+  return ::recv(fd, buffer, bytes, MSG_DONTWAIT);
+}
 
 ssize_t send(int fd, const void* buffer, size_t bytes, bool more) {
   return ::send(fd, buffer, bytes, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
@@ -28,9 +30,13 @@ int socket(int family, int type, int protocol) {
   return ::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
 }
 
-int connect(int fd, const sockaddr* address, socklen_t length) { return ::connect(fd, address, length); }
+int connect(int fd, const sockaddr* address, socklen_t length) {
+  return ::connect(fd, address, length);
+}
 
-int pipe(int fds[2]) { return ::pipe2(fds, O_NONBLOCK | O_CLOEXEC); }
+int pipe(int fds[2]) {
+  return ::pipe2(fds, O_NONBLOCK | O_CLOEXEC);
+}
 
 int epoll_ctl(int fd, int operation, int watched_fd, epoll_event* event) {
   return ::epoll_ctl(fd, operation, watched_fd, event);

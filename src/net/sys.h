@@ -1,5 +1,6 @@
-// The system calls of the traffic path, in one place: sys.cc passes them on, and the test build links
-// sys_faulty.cc instead, which shortens and fails them by seed. Semantics and errno are the kernel's.
+// The system calls of the traffic path, in one place: sys.cc passes them on, and the test build
+// links sys_faulty.cc instead, which shortens and fails them by seed. Semantics and errno are the
+// kernel's.
 #pragma once
 
 #include <sys/epoll.h>

@@ -21,7 +21,8 @@ struct Watched {
 thread_local FaultPlan plan;
 thread_local uint64_t random_state = 1;
 thread_local uint64_t injected = 0;
-// A made-up EAGAIN has used up an edge that the kernel will not repeat, so the next wait asks it to.
+// A made-up EAGAIN has used up an edge that the kernel will not repeat, so the next wait asks it
+// to.
 thread_local std::unordered_map<int, Watched> watched;
 thread_local std::unordered_set<int> owed;
 
@@ -76,7 +77,9 @@ void set_fault_plan(const FaultPlan& new_plan) {
   injected = 0;
 }
 
-uint64_t injected_faults() { return injected; }
+uint64_t injected_faults() {
+  return injected;
+}
 
 ssize_t recv(int fd, void* buffer, size_t bytes) {
   if (fails(fd)) return -1;
@@ -99,7 +102,8 @@ ssize_t sendmsg(int fd, const msghdr* message) {
   if (tried == total) return ::sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT);
   // Only the beginning of the first piece.
   size_t bytes = std::min(tried, message->msg_iov[0].iov_len);
-  return owing(fd, total, bytes, ::send(fd, message->msg_iov[0].iov_base, bytes, MSG_NOSIGNAL | MSG_DONTWAIT));
+  return owing(fd, total, bytes,
+               ::send(fd, message->msg_iov[0].iov_base, bytes, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 ssize_t splice(int from_fd, int to_fd, size_t bytes, bool more) {

@@ -8,8 +8,8 @@ namespace headrace::net::sys {
 struct FaultPlan {
   uint64_t seed = 1;
   // Of 1000 calls, how many go wrong; 0 leaves everything as it is.
-  unsigned short_permille = 0;    // reads, writes and splices of fewer bytes than could be
-  unsigned again_permille = 0;    // EAGAIN where there was something (told again by the next wait)
+  unsigned short_permille = 0;  // reads, writes and splices of fewer bytes than could be
+  unsigned again_permille = 0;  // EAGAIN where there was something (told again by the next wait)
   unsigned interrupt_permille = 0;  // EINTR
   unsigned shortage_permille = 0;   // EMFILE, ENFILE, ENOBUFS, ECONNABORTED, by the call
 };

@@ -1,7 +1,8 @@
-// A phase of a session as a coroutine: lazily started, awaited by its caller, freed when it is done.
+// A phase of a session as a coroutine: lazily started, awaited by its caller, freed when it is
+// done.
 //
-// The forms that g++ 12 and later compilers get right are listed in style-guide section 3 and proved in
-// tests/unit/net/coroutine_forms_test.cc; tools/check_coroutines refuses the others.
+// The forms that g++ 12 and later compilers get right are listed in style-guide section 3 and
+// proved in tests/unit/net/coroutine_forms_test.cc; tools/check_coroutines refuses the others.
 #pragma once
 
 #include <coroutine>

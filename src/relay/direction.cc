@@ -38,8 +38,8 @@ Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover
     }
     if (source_ended_) return Want::over;
     if (!source.readable()) return Want::read;
-    Want filled = state_ == State::bulk ? splice_once(source, mover)
-                                        : copy_once(source, destination, mover);
+    Want filled =
+        state_ == State::bulk ? splice_once(source, mover) : copy_once(source, destination, mover);
     if (filled != Want::again) return filled;
   }
   if (!idle()) {

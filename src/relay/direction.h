@@ -1,10 +1,13 @@
-// One way of a connection: moves bytes from one socket to another until one of them would block, then
-// says what to wait for. Called again whenever either end became ready; owns nothing while idle.
+// One way of a connection: moves bytes from one socket to another until one of them would block,
+// then says what to wait for. Called again whenever either end became ready; owns nothing while
+// idle.
 //
 // Three states, changed only while nothing of the direction is queued (design.md section 5):
 //
-//   copy    receive into the worker's shared buffer, send at once; a short send leaves a residue, and
-//           no more is read until it is gone.      two reads in a row of kBulkReadBytes or more -> bulk
+//   copy    receive into the worker's shared buffer, send at once; a short send leaves a residue,
+//   and
+//           no more is read until it is gone.      two reads in a row of kBulkReadBytes or more ->
+//           bulk
 //   bulk    lease a pipe, splice in, splice out, give it back empty.
 //                                                  three transfers in a row under that -> copy
 //   over    the source's end (or the limit) was reached and everything has left
@@ -21,11 +24,11 @@
 namespace headrace::relay {
 
 enum class Want : uint8_t {
-  read,   // the source has no more for now
-  write,  // the destination is full
-  again,  // the budget is spent; others first
-  parked, // received, to be sent in the second phase of the turn: call again then
-  over,   // everything up to the end, or the limit, has been passed on
+  read,    // the source has no more for now
+  write,   // the destination is full
+  again,   // the budget is spent; others first
+  parked,  // received, to be sent in the second phase of the turn: call again then
+  over,    // everything up to the end, or the limit, has been passed on
   source_failed,
   destination_failed,
 };
@@ -49,7 +52,8 @@ class Direction {
 
   // Starts anew: moves `limit_bytes` bytes, or everything up to the source's end.
   void start(uint64_t limit_bytes, SpliceMode splice);
-  // Bytes that were received before the relay began; they leave first. They do not count to the limit.
+  // Bytes that were received before the relay began; they leave first. They do not count to the
+  // limit.
   void prepend(ByteSpan bytes) { residue_.append(bytes); }
 
   Want pump(net::Socket& source, net::Socket& destination, Mover& mover);

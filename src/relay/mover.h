@@ -1,9 +1,9 @@
-// What a worker lends to all its directions: the one buffer that everything is received into, the pipes,
-// and the place where small receipts wait for the second phase of a turn.
+// What a worker lends to all its directions: the one buffer that everything is received into, the
+// pipes, and the place where small receipts wait for the second phase of a turn.
 //
-// Two phases: while a turn's ready sessions run, small receipts are only parked in the buffer; when all
-// have received, all send. The kernel's receive path and its send path then each run in a row, which
-// measured 8 % less CPU per 1 KB exchange than alternating (design.md section 5).
+// Two phases: while a turn's ready sessions run, small receipts are only parked in the buffer; when
+// all have received, all send. The kernel's receive path and its send path then each run in a row,
+// which measured 8 % less CPU per 1 KB exchange than alternating (design.md section 5).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Mover {
   // Free for one receive; nothing stays in it between two calls but what is parked.
   MutableByteSpan scratch() { return {buffer_.get() + parked_end_, kScratchBytes}; }
 
-  // The bytes just received at the front of scratch() stay there until unpark(). False where they must
-  // be sent at once: in the second phase, or when there is no more room.
+  // The bytes just received at the front of scratch() stay there until unpark(). False where they
+  // must be sent at once: in the second phase, or when there is no more room.
   bool park(size_t bytes) {
     if (!parking || parked_end_ + bytes > kParkedBytesMax) return false;
     parked_end_ += bytes;

@@ -24,9 +24,9 @@ Want Relay::advance(Way& way, net::Socket& source, net::Socket& destination, Mov
   return want;
 }
 
-// A side that reset the connection has often just sent its last bytes. So a failed write does not end
-// the tunnel at once: what that side sent is passed on first, without a clean end. A failed read does:
-// nothing is left on that side to be read, and nobody to write to.
+// A side that reset the connection has often just sent its last bytes. So a failed write does not
+// end the tunnel at once: what that side sent is passed on first, without a clean end. A failed
+// read does: nothing is left on that side to be read, and nobody to write to.
 Progress Relay::step(net::Socket& client, net::Socket& upstream, Mover& mover) {
   auto broken = [](const Way& way, Side whose) {
     int os_errno = way.direction.os_errno();
@@ -53,7 +53,8 @@ Progress Relay::step(net::Socket& client, net::Socket& upstream, Mover& mover) {
     if (rest == Want::write) return {Progress::Kind::waiting, std::nullopt};
     return up_.state == State::failed ? broken(up_, Side::upstream) : broken(down_, Side::client);
   }
-  if (up_.state == State::shut && down_.state == State::shut) return {Progress::Kind::completed, std::nullopt};
+  if (up_.state == State::shut && down_.state == State::shut)
+    return {Progress::Kind::completed, std::nullopt};
   if (up == Want::parked || down == Want::parked) return {Progress::Kind::parked, std::nullopt};
   bool again = up == Want::again || down == Want::again;
   return {again ? Progress::Kind::again : Progress::Kind::waiting, std::nullopt};

@@ -1,6 +1,6 @@
-// A tunnel: two directions between a client and an upstream, with half-close kept and reset passed on.
-// A function that may be called again, whenever something happened to either socket; it ends by saying
-// how. It owns neither socket.
+// A tunnel: two directions between a client and an upstream, with half-close kept and reset passed
+// on. A function that may be called again, whenever something happened to either socket; it ends by
+// saying how. It owns neither socket.
 #pragma once
 
 #include <cstdint>

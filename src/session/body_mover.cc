@@ -7,8 +7,9 @@ namespace headrace::session {
 
 using relay::Want;
 
-bool BodyMover::start(std::string_view head, http::BodyLength body, http::ChunkedBody::Output output,
-                      MutableByteSpan received, net::Socket& destination, relay::SpliceMode splice) {
+bool BodyMover::start(std::string_view head, http::BodyLength body,
+                      http::ChunkedBody::Output output, MutableByteSpan received,
+                      net::Socket& destination, relay::SpliceMode splice) {
   using Kind = http::BodyLength::Kind;
   if (body.kind == Kind::chunked) {
     chunked_.emplace(output);
@@ -17,7 +18,8 @@ bool BodyMover::start(std::string_view head, http::BodyLength body, http::Chunke
   uint64_t length = body.kind == Kind::until_close ? relay::Direction::kNoLimit
                     : body.kind == Kind::length    ? body.bytes
                                                    : 0;
-  MutableByteSpan own = received.first(static_cast<size_t>(std::min<uint64_t>(received.size(), length)));
+  MutableByteSpan own =
+      received.first(static_cast<size_t>(std::min<uint64_t>(received.size(), length)));
   surplus.append(received.subspan(own.size()));
   moved_bytes_ = own.size();
   bool unlimited = length == relay::Direction::kNoLimit;
@@ -36,11 +38,13 @@ Want BodyMover::pump(net::Socket& source, net::Socket& destination, relay::Mover
   return direction_.pump(source, destination, mover);
 }
 
-bool BodyMover::take_chunks(std::string_view head, MutableByteSpan received, net::Socket& destination) {
+bool BodyMover::take_chunks(std::string_view head, MutableByteSpan received,
+                            net::Socket& destination) {
   http::ChunkedBody::Step step = chunked_->apply(received);
   moved_bytes_ += step.consumed_bytes;
   malformed_ = step.state == http::ChunkedBody::State::failed;
-  if (step.state == http::ChunkedBody::State::ended) surplus.append(received.subspan(step.consumed_bytes));
+  if (step.state == http::ChunkedBody::State::ended)
+    surplus.append(received.subspan(step.consumed_bytes));
   const std::array<ByteSpan, 3> pieces{as_bytes(head), received.first(step.output_bytes),
                                        as_bytes(chunked_->tail())};
   return direction_.push(destination, pieces);

@@ -29,7 +29,8 @@ class BodyMover {
 
   // All of the body has been received, and what it became has left.
   bool finished() const { return body_ended() && direction_.idle(); }
-  // Received behind the body: the client's next request, or what an upstream has no business to send.
+  // Received behind the body: the client's next request, or what an upstream has no business to
+  // send.
   net::Residue surplus;
 
   uint64_t moved_bytes() const { return moved_bytes_ + direction_.moved_bytes(); }

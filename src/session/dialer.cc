@@ -17,13 +17,16 @@ void set_option(int fd, int level, int option) {
   setsockopt(fd, level, option, &on, sizeof(on));
 }
 
-Error local_error(int os_errno) { return Error{errc_of_errno(os_errno), Side::local, os_errno}; }
+Error local_error(int os_errno) {
+  return Error{errc_of_errno(os_errno), Side::local, os_errno};
+}
 
-// What went wrong on the way to the upstream. Errors of connect(2) that are no fault of a resource of
-// ours count as the upstream's.
+// What went wrong on the way to the upstream. Errors of connect(2) that are no fault of a resource
+// of ours count as the upstream's.
 Error connect_error(int os_errno) {
   Errc what = errc_of_errno(os_errno);
-  bool ours = what == Errc::out_of_descriptors || what == Errc::out_of_memory || what == Errc::out_of_ports;
+  bool ours =
+      what == Errc::out_of_descriptors || what == Errc::out_of_memory || what == Errc::out_of_ports;
   if (what == Errc::os_failure || what == Errc::reset) what = Errc::connect_failed;
   return Error{what, ours ? Side::local : Side::upstream, os_errno};
 }
@@ -38,7 +41,12 @@ bool has_route(const net::SocketName& name) {
 }  // namespace
 
 Dialer::Dialer(Worker& worker, net::Runnable& waiting, const DialOptions& options)
-    : worker_(worker), waiting_(waiting), options_(options), lookup_(*this), limit_(*this), pace_(*this) {
+    : worker_(worker),
+      waiting_(waiting),
+      options_(options),
+      lookup_(*this),
+      limit_(*this),
+      pace_(*this) {
   if (options_.target.host.is_name()) {
     worker_.resolver.resolve(options_.target.host.name(), lookup_);
   } else {
@@ -121,7 +129,8 @@ void Dialer::add_addresses(const std::vector<IpAddress>& addresses, bool first_c
       note_failure(Error{*verdict.refusal, Side::local});
       continue;
     }
-    addresses_.insert(addresses_.begin() + static_cast<ptrdiff_t>(std::min(at, addresses_.size())), address);
+    addresses_.insert(addresses_.begin() + static_cast<ptrdiff_t>(std::min(at, addresses_.size())),
+                      address);
     at += 2;
   }
 }

@@ -1,6 +1,7 @@
-// Opens a connection to a target: resolves, judges each address, and tries all of them as RFC 8305 says,
-// a new attempt every 250 ms while none has succeeded. The first that stands wins; the others are
-// dropped. Belongs to the phase that waits for it, and makes the session ready when it is finished.
+// Opens a connection to a target: resolves, judges each address, and tries all of them as RFC 8305
+// says, a new attempt every 250 ms while none has succeeded. The first that stands wins; the others
+// are dropped. Belongs to the phase that waits for it, and makes the session ready when it is
+// finished.
 #pragma once
 
 #include <memory>
@@ -63,7 +64,7 @@ class Dialer final : public net::Runnable {
   DialOptions options_;
   dns::Lookup lookup_;
   net::Timer limit_;
-  net::Timer pace_;  // the resolution delay, then the attempt delay
+  net::Timer pace_;                   // the resolution delay, then the attempt delay
   std::vector<IpAddress> addresses_;  // in the order to try; next_ points behind those tried
   size_t next_ = 0;
   std::vector<std::unique_ptr<Upstream>> attempts_;

@@ -15,7 +15,8 @@ bool asks_for_bound_authentication(const http::ResponseHead& head) {
   for (const http::Field& field : head.fields) {
     if (!equals_ignoring_case(field.name, "www-authenticate")) continue;
     std::string_view scheme = field.value.substr(0, field.value.find_first_of(" ,"));
-    if (equals_ignoring_case(scheme, "NTLM") || equals_ignoring_case(scheme, "Negotiate")) return true;
+    if (equals_ignoring_case(scheme, "NTLM") || equals_ignoring_case(scheme, "Negotiate"))
+      return true;
   }
   return false;
 }
@@ -29,7 +30,8 @@ Exchange::Exchange(Session& session, HttpRequest& request)
   session_.inbox.clear();
   MutableByteSpan bytes(const_cast<uint8_t*>(received.bytes().data()), received.size());
   Output output = request_.drops_trailer ? Output::chunked_without_trailer : Output::chunked;
-  up_failed_ = !up_.start(request_.head, request_.body, output, bytes, upstream(), session_.options().splice);
+  up_failed_ = !up_.start(request_.head, request_.body, output, bytes, upstream(),
+                          session_.options().splice);
 }
 
 Exchange::~Exchange() {
@@ -69,7 +71,8 @@ Exchange::State Exchange::step() {
 Exchange::State Exchange::step_request() {
   if (up_failed_ || up_.finished()) return State::waiting;
   switch (up_.pump(client(), upstream(), session_.worker().mover)) {
-    case Want::again: return State::again;
+    case Want::again:
+      return State::again;
     case Want::source_failed: {
       Errc what = up_.malformed() ? Errc::malformed : Errc::ended;
       if (up_.os_errno() != 0) what = errc_of_errno(up_.os_errno());
@@ -81,7 +84,8 @@ Exchange::State Exchange::step_request() {
     case Want::read:
     case Want::write:
     case Want::parked:  // only tunnels park
-    case Want::over: return State::waiting;
+    case Want::over:
+      return State::waiting;
   }
   return State::waiting;
 }
@@ -92,15 +96,19 @@ Exchange::State Exchange::step_answer() {
     if (!head_sent_) return head;
   }
   switch (down_.pump(upstream(), client(), session_.worker().mover)) {
-    case Want::again: return State::again;
-    case Want::over: return State::complete;
-    case Want::destination_failed: return fail(errc_of_errno(down_.os_errno()), Side::client, down_.os_errno());
+    case Want::again:
+      return State::again;
+    case Want::over:
+      return State::complete;
+    case Want::destination_failed:
+      return fail(errc_of_errno(down_.os_errno()), Side::client, down_.os_errno());
     case Want::source_failed:
       if (down_.malformed()) return fail(Errc::malformed, Side::upstream);
       return upstream_gone(down_.os_errno());
     case Want::read:
     case Want::parked:
-    case Want::write: return State::waiting;
+    case Want::write:
+      return State::waiting;
   }
   return State::waiting;
 }
@@ -174,21 +182,21 @@ Exchange::State Exchange::pass_final(const http::ResponseHead& head, MutableByte
   http::BodyLength for_client = http::body_for_client(*body, request_.minor_version);
   // An answer that overtakes the request: the rest of the request would have to be thrown away.
   bool early = !up_.finished();
-  client_persists_ = request_.persistent && !for_client.ends_connection && !early && !session_.draining() &&
-                     for_client.kind != http::BodyLength::Kind::until_close;
+  client_persists_ = request_.persistent && !for_client.ends_connection && !early &&
+                     !session_.draining() && for_client.kind != http::BodyLength::Kind::until_close;
   upstream_persists_ = connection->persistent && !body->ends_connection && !up_failed_ &&
                        body->kind != http::BodyLength::Kind::until_close;
 
   std::string& text = session_.worker().head_text;
   text.clear();
-  http::append_response_head({head, *connection, for_client, session_.worker().via_id, !client_persists_},
-                             text);
+  http::append_response_head(
+      {head, *connection, for_client, session_.worker().via_id, !client_persists_}, text);
   answer_head_bytes_ += text.size();
   bool decoded = body->kind == http::BodyLength::Kind::chunked &&
                  for_client.kind != http::BodyLength::Kind::chunked;
-  Output output = decoded                              ? Output::decoded
+  Output output = decoded                           ? Output::decoded
                   : connection->nominated_count > 0 ? Output::chunked_without_trailer
-                                                       : Output::chunked;
+                                                    : Output::chunked;
   head_sent_ = true;
   if (!down_.start(text, *body, output, rest, client(), session_.options().splice))
     return fail(Errc::reset, Side::client);

@@ -1,6 +1,6 @@
-// One forwarded request and its answer: two bodies moving at once, interim answers, early answers, a
-// change of protocol. A state machine like the relay: step() may be called whenever something happened
-// to either side.
+// One forwarded request and its answer: two bodies moving at once, interim answers, early answers,
+// a change of protocol. A state machine like the relay: step() may be called whenever something
+// happened to either side.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ class Exchange {
   // How it stands after a step.
   enum class State : uint8_t {
     waiting,
-    again,      // budget spent
-    complete,   // the answer has been passed on
-    switched,   // 101: from now on it is a tunnel
-    died,       // the upstream ended before any byte of an answer
-    failed,     // error() says why; answered() whether the client has seen part of the answer
+    again,     // budget spent
+    complete,  // the answer has been passed on
+    switched,  // 101: from now on it is a tunnel
+    died,      // the upstream ended before any byte of an answer
+    failed,    // error() says why; answered() whether the client has seen part of the answer
   };
 
   // Sends the head, with what the inbox holds of the body.
@@ -83,9 +83,9 @@ class Exchange {
   uint64_t answer_head_bytes_ = 0;
   Error error_{Errc::os_failure, Side::local};
   int status_ = 0;
-  bool up_failed_ = false;      // the upstream takes no more of the request
+  bool up_failed_ = false;  // the upstream takes no more of the request
   bool head_sent_ = false;
-  bool any_answer_ = false;     // any byte of an answer came
+  bool any_answer_ = false;  // any byte of an answer came
   bool client_persists_ = false;
   bool upstream_persists_ = false;
   bool binds_connection_ = false;

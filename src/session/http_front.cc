@@ -1,5 +1,5 @@
-// The HTTP front end: requests of one client, one after the other, each answered by its origin, by a
-// tunnel or by ourselves.
+// The HTTP front end: requests of one client, one after the other, each answered by its origin, by
+// a tunnel or by ourselves.
 #include "http/answer.h"
 #include "session/http_exchange.h"
 #include "session/http_request.h"
@@ -61,11 +61,11 @@ net::Task<Next> answer_here(Session& session, HttpRequest& request) {
   if (!request.persistent) answer += "Connection: close\r\n";
   answer += "\r\n";
   Result<Done> sent = co_await send_to_client(session, std::move(answer));
-  co_return sent && request.persistent ? Next::another_request : Next::end;
+  co_return sent&& request.persistent ? Next::another_request : Next::end;
 }
 
-// A kept connection to that origin: the client's own, or one from the pool. An address that this client
-// may not reach is not reached through a kept connection either.
+// A kept connection to that origin: the client's own, or one from the pool. An address that this
+// client may not reach is not reached through a kept connection either.
 std::unique_ptr<Upstream> find_kept(Session& session, const HttpRequest& request) {
   Worker& worker = session.worker();
   make_origin_key(request.target, session.options().source, worker.key_text);
@@ -75,9 +75,9 @@ std::unique_ptr<Upstream> find_kept(Session& session, const HttpRequest& request
   }
   std::unique_ptr<Upstream> kept = worker.pool.lease(worker.key_text);
   if (!kept) return nullptr;
-  access::Verdict verdict = session.policy().judge({session.access_client(), request.user,
-                                                 access::How::forward, request.target,
-                                                 kept->address.address});
+  access::Verdict verdict =
+      session.policy().judge({session.access_client(), request.user, access::How::forward,
+                              request.target, kept->address.address});
   if (!verdict.allowed()) return nullptr;
   return kept;
 }
@@ -103,7 +103,8 @@ net::Task<Exchange::State> run_exchange(Session& session, Exchange& exchange) {
   for (;;) {
     bool answering = exchange.answered();
     uint64_t moved_bytes = exchange.moved_bytes();
-    session.arm_deadline(answering ? session.options().idle_timeout : session.options().answer_timeout);
+    session.arm_deadline(answering ? session.options().idle_timeout
+                                   : session.options().answer_timeout);
     for (;;) {
       Exchange::State state = exchange.step();
       if (state == Exchange::State::again)
@@ -115,7 +116,8 @@ net::Task<Exchange::State> run_exchange(Session& session, Exchange& exchange) {
       if (woken) continue;
       // Silence counts from the last byte, not from when the timer was armed.
       if (woken.error().what == Errc::timed_out && exchange.moved_bytes() != moved_bytes) break;
-      Errc what = woken.error().what == Errc::timed_out ? Errc::answer_timed_out : woken.error().what;
+      Errc what =
+          woken.error().what == Errc::timed_out ? Errc::answer_timed_out : woken.error().what;
       exchange.give_up(Error{what, answering ? Side::local : Side::upstream});
       co_return Exchange::State::failed;
     }
@@ -144,7 +146,8 @@ void part_from_upstream(Session& session, Exchange& exchange) {
   } else if (upstream.bound_to_client) {
     upstream.reused = true;  // stays the client's own
   } else {
-    session.worker().pool.give_back(std::move(session.upstream), session.options().keepalive_timeout);
+    session.worker().pool.give_back(std::move(session.upstream),
+                                    session.options().keepalive_timeout);
   }
 }
 
@@ -157,8 +160,8 @@ std::string result_name(const Error& error) {
   return std::string(name_of(error.whose)) + "_" + std::string(name_of(error.what));
 }
 
-// An exchange that did not come to its end: an answer that has begun is cut, with a reset; otherwise
-// the client is told.
+// An exchange that did not come to its end: an answer that has begun is cut, with a reset;
+// otherwise the client is told.
 net::Task<Next> end_broken(Session& session, const HttpRequest& request, Exchange& exchange) {
   Error error = exchange.error();
   session.upstream->socket.reset();
@@ -202,7 +205,8 @@ net::Task<Next> forward(Session& session, HttpRequest& request) {
       session.start_tunnel(exchange.switch_reply());
       co_return Next::end;
     }
-    bool again = state == Exchange::State::died && session.upstream->reused && request.retriable() && !fresh;
+    bool again =
+        state == Exchange::State::died && session.upstream->reused && request.retriable() && !fresh;
     if (again) {
       session.worker().stats.retried.add();
       exchange.return_surplus();
@@ -237,7 +241,8 @@ net::Task<void> serve_http(Session& session) {
   for (;;) {
     // At rest: nothing but this frame belongs to the client.
     session.set_resting(true);
-    net::Duration limit = first ? session.options().setup_timeout : session.options().keepalive_timeout;
+    net::Duration limit =
+        first ? session.options().setup_timeout : session.options().keepalive_timeout;
     session.arm_deadline(limit);
     while (session.inbox.empty() && !session.client().readable()) {
       Result<Done> woken = co_await session.woken();

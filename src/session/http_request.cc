@@ -11,9 +11,11 @@ namespace headrace::session {
 namespace {
 
 constexpr std::string_view kThisIsAProxy =
-    "this is a proxy, not an origin server: configure it as your HTTP proxy and ask for http://HOST/PATH";
+    "this is a proxy, not an origin server: configure it as your HTTP proxy and ask for "
+    "http://HOST/PATH";
 constexpr std::string_view kUseConnect =
-    "this proxy forwards http:// URIs; for other schemes, such as https, ask for a tunnel with CONNECT";
+    "this proxy forwards http:// URIs; for other schemes, such as https, ask for a tunnel with "
+    "CONNECT";
 
 using MaybeRefusal = std::optional<HttpRefusal>;
 
@@ -38,7 +40,8 @@ bool binds_connection(const http::RequestHead& head) {
   for (const http::Field& field : head.fields) {
     if (!equals_ignoring_case(field.name, "authorization")) continue;
     std::string_view scheme = field.value.substr(0, field.value.find(' '));
-    if (equals_ignoring_case(scheme, "NTLM") || equals_ignoring_case(scheme, "Negotiate")) return true;
+    if (equals_ignoring_case(scheme, "NTLM") || equals_ignoring_case(scheme, "Negotiate"))
+      return true;
   }
   return false;
 }
@@ -48,7 +51,8 @@ MaybeRefusal authenticate(Session& session, const http::RequestHead& head, HttpR
   if (!session.policy().may_client_connect(session.access_client()))
     return refusal(Error{Errc::client_denied, Side::local});
   if (!session.policy().needs_credentials()) return std::nullopt;
-  Result<http::Credentials> credentials = http::proxy_credentials(head, session.worker().credentials_text);
+  Result<http::Credentials> credentials =
+      http::proxy_credentials(head, session.worker().credentials_text);
   if (!credentials) return refusal(credentials.error());
   if (Account* account = session.account()) account->user = credentials->user;
   if (!session.policy().knows(credentials->user, credentials->password))
@@ -58,7 +62,8 @@ MaybeRefusal authenticate(Session& session, const http::RequestHead& head, HttpR
 }
 
 MaybeRefusal judge(Session& session, const http::RequestHead& head, HttpRequest& request) {
-  if (http::came_through_us(head, session.worker().via_id)) return refusal(Error{Errc::loop, Side::client});
+  if (http::came_through_us(head, session.worker().via_id))
+    return refusal(Error{Errc::loop, Side::client});
   access::How how =
       request.kind == HttpRequest::Kind::connect ? access::How::connect : access::How::forward;
   access::Verdict verdict =
@@ -67,7 +72,8 @@ MaybeRefusal judge(Session& session, const http::RequestHead& head, HttpRequest&
   return std::nullopt;
 }
 
-MaybeRefusal find_target(const http::RequestHead& head, http::RequestTarget& target, HttpRequest& request) {
+MaybeRefusal find_target(const http::RequestHead& head, http::RequestTarget& target,
+                         HttpRequest& request) {
   using Form = http::RequestTarget::Form;
   Result<http::RequestTarget> parsed = http::request_target(head);
   if (!parsed) {
@@ -120,16 +126,16 @@ MaybeRefusal finish_refusal(MaybeRefusal refused, const HttpRequest& request) {
   refused->head_only = request.method == "HEAD";
   if (request.target.port != 0) refused->target = request.target.to_string();
   bool whole = request.body.kind == http::BodyLength::Kind::none;
-  bool readable = refused->error.what != Errc::malformed && refused->error.what != Errc::unsupported;
-  refused->may_continue =
-      whole && readable && request.persistent && request.kind == HttpRequest::Kind::forward &&
-      request.method != "CONNECT";
+  bool readable =
+      refused->error.what != Errc::malformed && refused->error.what != Errc::unsupported;
+  refused->may_continue = whole && readable && request.persistent &&
+                          request.kind == HttpRequest::Kind::forward && request.method != "CONNECT";
   return refused;
 }
 
 // Parses what has come. nullopt with `done` unset: more is needed.
-MaybeRefusal parse(Session& session, std::string_view bytes, http::HeadCursor& cursor, HttpRequest& request,
-                   bool& done) {
+MaybeRefusal parse(Session& session, std::string_view bytes, http::HeadCursor& cursor,
+                   HttpRequest& request, bool& done) {
   http::RequestHead& head = session.worker().request_head;
   http::HeadParse parsed = http::parse_request_head(bytes, cursor, head);
   if (parsed.failed()) return refusal(Error{parsed.error(), Side::client});

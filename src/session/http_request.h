@@ -41,15 +41,15 @@ struct HttpRequest {
 // Why there is no request, and how to say so.
 struct HttpRefusal {
   Error error;
-  std::string target = {};     // for the log
-  std::string details = {};     // instead of the usual words
-  bool head_only = false;  // the request was a HEAD
+  std::string target = {};    // for the log
+  std::string details = {};   // instead of the usual words
+  bool head_only = false;     // the request was a HEAD
   bool may_continue = false;  // the request was read whole: the connection can go on
   bool silent = false;        // nobody asked for anything: no answer
 };
 
-// Reads the next head into the inbox, as far as it does not lie in one piece, and understands it. What
-// belongs to the body, or to the next request, stays in the inbox.
+// Reads the next head into the inbox, as far as it does not lie in one piece, and understands it.
+// What belongs to the body, or to the next request, stays in the inbox.
 net::Task<std::optional<HttpRefusal>> read_request(Session& session, HttpRequest& request);
 
 }  // namespace headrace::session

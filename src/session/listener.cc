@@ -60,12 +60,17 @@ Acceptor::Outcome Acceptor::accept_one() {
   UniqueFd client(net::sys::accept(fd_.get(), name.get(), &name.length));
   if (!client) {
     switch (errno) {
-      case EAGAIN: return Outcome::none;
+      case EAGAIN:
+        return Outcome::none;
       case EMFILE:
-      case ENFILE: return shed_one(errno);
+      case ENFILE:
+        return shed_one(errno);
       case ENOBUFS:
-      case ENOMEM: pause(errno); return Outcome::paused;
-      default: return Outcome::accepted;  // that client is gone; the next may be fine
+      case ENOMEM:
+        pause(errno);
+        return Outcome::paused;
+      default:
+        return Outcome::accepted;  // that client is gone; the next may be fine
     }
   }
   if (listener_.full()) {
@@ -83,8 +88,9 @@ Acceptor::Outcome Acceptor::accept_one() {
   return Outcome::accepted;
 }
 
-// Out of descriptors: the client is accepted in the place of the reserve and closed, so that it learns
-// at once instead of waiting in the backlog, and the loop does not spin on what it cannot take.
+// Out of descriptors: the client is accepted in the place of the reserve and closed, so that it
+// learns at once instead of waiting in the backlog, and the loop does not spin on what it cannot
+// take.
 Acceptor::Outcome Acceptor::shed_one(int os_errno) {
   if (!reserve_) {
     pause(os_errno);

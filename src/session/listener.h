@@ -1,7 +1,7 @@
 // A listener as all workers share it, and the end of it that one worker accepts from.
 //
-// Each worker has a listening socket of its own (SO_REUSEPORT), so that accepting needs no lock. The
-// kernel spreads connections by hash, which is uneven while they are few: a worker that already
+// Each worker has a listening socket of its own (SO_REUSEPORT), so that accepting needs no lock.
+// The kernel spreads connections by hash, which is uneven while they are few: a worker that already
 // holds clearly more of them than another hands a new one over.
 #pragma once
 
@@ -31,12 +31,14 @@ class Listener {
   // Connections held, per worker and in all. Relaxed: balance may be off by one for a moment.
   void note_opened(size_t worker) { live_[worker].count.fetch_add(1, std::memory_order_relaxed); }
   void note_closed(size_t worker) { live_[worker].count.fetch_sub(1, std::memory_order_relaxed); }
-  uint64_t live_of(size_t worker) const { return live_[worker].count.load(std::memory_order_relaxed); }
+  uint64_t live_of(size_t worker) const {
+    return live_[worker].count.load(std::memory_order_relaxed);
+  }
   uint64_t live() const;
   bool full() const { return options_.max_connections != 0 && live() >= options_.max_connections; }
 
-  // Who should take a connection that arrived at `worker`: itself, or the one that holds fewest. Exact
-  // while connections are few, an eighth of slack when they are many.
+  // Who should take a connection that arrived at `worker`: itself, or the one that holds fewest.
+  // Exact while connections are few, an eighth of slack when they are many.
   size_t choose_worker(size_t worker) const;
 
  private:

@@ -14,14 +14,16 @@ bool Upstream::is_quiet() {
 }
 
 // An idle upstream has nothing to say: it ended, or it speaks without being asked, and what it said
-// would be taken for the next answer. Either way it is of no more use. One that was leased earlier in
-// this turn is its new owner's.
+// would be taken for the next answer. Either way it is of no more use. One that was leased earlier
+// in this turn is its new owner's.
 void Upstream::run() {
   bool idle = Linked<IdleTag>::linked();
   if (idle && (socket.readable() || socket.hung_up())) pool->drop_dead(*this);
 }
 
-OriginPool::~OriginPool() { close_all(); }
+OriginPool::~OriginPool() {
+  close_all();
+}
 
 std::unique_ptr<Upstream> OriginPool::lease(std::string_view key) {
   for (;;) {
@@ -97,12 +99,14 @@ void OriginPool::forget(Upstream& upstream) {
 }
 
 void OriginPool::run() {
-  while (!by_expiry_.empty() && by_expiry_.front().expires <= loop_.now()) drop_idle(by_expiry_.front());
+  while (!by_expiry_.empty() && by_expiry_.front().expires <= loop_.now())
+    drop_idle(by_expiry_.front());
   timer_.disarm();
   if (!by_expiry_.empty()) loop_.arm_at(timer_, by_expiry_.front().expires);
 }
 
-void make_origin_key(const Target& target, const std::optional<IpAddress>& source, std::string& out) {
+void make_origin_key(const Target& target, const std::optional<IpAddress>& source,
+                     std::string& out) {
   out.clear();
   if (target.host.is_name())
     out += target.host.name();

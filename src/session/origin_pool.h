@@ -1,9 +1,9 @@
-// Idle connections to origins, kept by one worker and shared between its clients. Never across source
-// addresses (nor parents and TLS settings, which will join the key), and never after authentication
-// that is bound to a connection: such an upstream is not given back.
+// Idle connections to origins, kept by one worker and shared between its clients. Never across
+// source addresses (nor parents and TLS settings, which will join the key), and never after
+// authentication that is bound to a connection: such an upstream is not given back.
 //
-// The connection used last is taken first, so that surplus ones grow old and go. They go with RST: our
-// FIN would leave a local port in TIME_WAIT, and nothing is in flight.
+// The connection used last is taken first, so that surplus ones grow old and go. They go with RST:
+// our FIN would leave a local port in TIME_WAIT, and nothing is in flight.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ class OriginPool final : public net::Runnable {
   explicit OriginPool(net::Loop& loop) : loop_(loop), timer_(*this) {}
   ~OriginPool();
 
-  // A connection to that destination, or nullptr. It passes to the caller, who sets the socket's owner.
+  // A connection to that destination, or nullptr. It passes to the caller, who sets the socket's
+  // owner.
   std::unique_ptr<Upstream> lease(std::string_view key);
   // Says what a connection just dialled leads to, so that it can be given back.
   void adopt(Upstream& upstream, std::string_view key);
@@ -70,6 +71,7 @@ class OriginPool final : public net::Runnable {
 };
 
 // The key of a destination: host, port and the address dialled from.
-void make_origin_key(const Target& target, const std::optional<IpAddress>& source, std::string& out);
+void make_origin_key(const Target& target, const std::optional<IpAddress>& source,
+                     std::string& out);
 
 }  // namespace headrace::session

@@ -1,4 +1,5 @@
-// The phases that all fronts share: which front, dialling, sending an answer, parting from a client.
+// The phases that all fronts share: which front, dialling, sending an answer, parting from a
+// client.
 #include "session/dialer.h"
 #include "session/session.h"
 #include "socks/command.h"
@@ -47,8 +48,8 @@ net::Task<Result<Done>> dial(Session& session, const Target& target, access::How
                              std::string_view user) {
   session.disarm_deadline();  // the dialer and the resolver have limits of their own
   Dialer dialer(session.worker(), session,
-                DialOptions{target, session.policy(), session.access_client(), user, how, session.options().source,
-                            session.options().connect_timeout});
+                DialOptions{target, session.policy(), session.access_client(), user, how,
+                            session.options().source, session.options().connect_timeout});
   while (!dialer.finished()) {
     Result<Done> woken = co_await session.woken();
     if (!woken) co_return woken.error();

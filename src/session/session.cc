@@ -92,16 +92,22 @@ void Session::run_tunnel() {
   uint64_t moved = tunnel_->up().moved_bytes() + tunnel_->down().moved_bytes();
   if (moved != moved_before) last_activity_ = worker_.loop.now();
   switch (progress.kind) {
-    case relay::Progress::Kind::completed: return finish_tunnel("ok", false);
+    case relay::Progress::Kind::completed:
+      return finish_tunnel("ok", false);
     case relay::Progress::Kind::broken: {
       std::string result(name_of(progress.error->whose));
       result += "_";
       result += name_of(progress.error->what);
       return finish_tunnel(result, true);
     }
-    case relay::Progress::Kind::again: run_again(); break;
-    case relay::Progress::Kind::parked: worker_.loop.run_late(*this); break;
-    case relay::Progress::Kind::waiting: break;
+    case relay::Progress::Kind::again:
+      run_again();
+      break;
+    case relay::Progress::Kind::parked:
+      worker_.loop.run_late(*this);
+      break;
+    case relay::Progress::Kind::waiting:
+      break;
   }
   if (tunnel_->half_closed() != half_closed_) {
     half_closed_ = !half_closed_;

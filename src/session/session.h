@@ -1,7 +1,7 @@
-// One client from accept to end. Set-up is a coroutine (serve.cc and the fronts); a tunnel is a state
-// machine (relay/relay.h). While the coroutine runs, the session waits for one thing at a time: it is
-// run for every event of its sockets, its timer or an answer it asked for, and the coroutine looks
-// whether that was it.
+// One client from accept to end. Set-up is a coroutine (serve.cc and the fronts); a tunnel is a
+// state machine (relay/relay.h). While the coroutine runs, the session waits for one thing at a
+// time: it is run for every event of its sockets, its timer or an answer it asked for, and the
+// coroutine looks whether that was it.
 //
 // Owned by its worker, on whose thread everything happens.
 #pragma once
@@ -64,12 +64,14 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   void arm_deadline(net::Duration after) { worker_.loop.arm(timer_, after); }
   void disarm_deadline() { timer_.disarm(); }
 
-  // Waits until something may have happened. An error when the deadline has passed (timed_out) or the
-  // session was cut (cancelled).
+  // Waits until something may have happened. An error when the deadline has passed (timed_out) or
+  // the session was cut (cancelled).
   struct Wake {
     Session& session;
     bool await_ready() const noexcept { return session.verdict_.has_value(); }
-    void await_suspend(std::coroutine_handle<> waiting) noexcept { session.slot_.await_suspend(waiting); }
+    void await_suspend(std::coroutine_handle<> waiting) noexcept {
+      session.slot_.await_suspend(waiting);
+    }
     Result<Done> await_resume() const noexcept { return session.wait_result(); }
   };
   Wake woken() { return Wake{*this}; }
@@ -138,11 +140,12 @@ net::Task<void> serve_relay(Session& session);
 
 // Opens a connection to the target; it becomes the session's upstream. All but the session are to
 // outlive the task.
-net::Task<Result<Done>> dial(Session& session, const Target& target, access::How how, std::string_view user);
+net::Task<Result<Done>> dial(Session& session, const Target& target, access::How how,
+                             std::string_view user);
 // Sends all of `text` to the client.
 net::Task<Result<Done>> send_to_client(Session& session, std::string text);
-// Ends the client's connection so that it can read what was sent last: half-close, then discard what
-// still comes for a while. A close with unread bytes would send RST and destroy the answer.
+// Ends the client's connection so that it can read what was sent last: half-close, then discard
+// what still comes for a while. A close with unread bytes would send RST and destroy the answer.
 net::Task<void> linger(Session& session);
 
 }  // namespace headrace::session

@@ -1,5 +1,5 @@
-// The SOCKS front end: versions 4, 4a and 5, each message read whole at any segmentation, what follows
-// the last one left for the tunnel.
+// The SOCKS front end: versions 4, 4a and 5, each message read whole at any segmentation, what
+// follows the last one left for the tunnel.
 #include "session/session.h"
 #include "socks/socks4.h"
 #include "socks/socks5.h"
@@ -66,7 +66,8 @@ net::Endpoint bound_endpoint(Session& session) {
 
 // Method negotiation and, where users are configured, RFC 1929. The user's name, or why not.
 net::Task<Result<std::string>> authenticate5(Session& session) {
-  Result<socks::Greeting> greeting = co_await read_message<socks::Greeting>(session, socks::parse_greeting);
+  Result<socks::Greeting> greeting =
+      co_await read_message<socks::Greeting>(session, socks::parse_greeting);
   if (!greeting) co_return greeting.error();
   const access::Policy& policy = session.policy();
   auto authentication = policy.needs_credentials() ? socks::Authentication::required
@@ -89,7 +90,8 @@ net::Task<Result<std::string>> authenticate5(Session& session) {
   bool known = policy.knows(credentials->user, credentials->password);
   if (Account* account = session.account()) account->user = credentials->user;
   std::string verdict;
-  socks::append_auth_reply(verdict, known ? socks::AuthResult::accepted : socks::AuthResult::refused);
+  socks::append_auth_reply(verdict,
+                           known ? socks::AuthResult::accepted : socks::AuthResult::refused);
   if (!known) {
     Error error{Errc::unauthorized, Side::client};
     co_await refuse(session, error, std::move(verdict));
@@ -108,9 +110,11 @@ net::Task<void> serve_socks5(Session& session) {
     if (user.error().what != Errc::unauthorized) co_await refuse(session, user.error(), {});
     co_return;
   }
-  Result<socks::Request> request = co_await read_message<socks::Request>(session, socks::parse_request);
+  Result<socks::Request> request =
+      co_await read_message<socks::Request>(session, socks::parse_request);
   if (!request) {
-    std::string reply = request.error().what == Errc::malformed ? reply5(Errc::malformed) : std::string();
+    std::string reply =
+        request.error().what == Errc::malformed ? reply5(Errc::malformed) : std::string();
     co_await refuse(session, request.error(), std::move(reply));
     co_return;
   }
@@ -147,7 +151,8 @@ net::Task<void> serve_socks5(Session& session) {
 
 net::Task<void> serve_socks4(Session& session) {
   session.set_protocol_name("socks4");
-  Result<socks::Request4> request = co_await read_message<socks::Request4>(session, socks::parse_request4);
+  Result<socks::Request4> request =
+      co_await read_message<socks::Request4>(session, socks::parse_request4);
   std::string reply = reply4(socks::ReplyCode4::rejected);
   if (!request) {
     if (request.error().whose != Side::client || request.error().what == Errc::ended) reply.clear();
@@ -201,8 +206,12 @@ net::Task<void> serve_socks(Session& session) {
     }
   }
   switch (session.inbox.bytes()[0]) {
-    case socks::kVersion5: co_await serve_socks5(session); break;
-    case socks::kVersion4: co_await serve_socks4(session); break;
+    case socks::kVersion5:
+      co_await serve_socks5(session);
+      break;
+    case socks::kVersion4:
+      co_await serve_socks4(session);
+      break;
     default: {
       Error error{Errc::malformed, Side::client};
       co_await refuse(session, error, {});
