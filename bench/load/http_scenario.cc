@@ -23,7 +23,28 @@ void HttpScenario::on_up(Connection& connection, int64_t now) {
   State& state = states_[connection.index];
   state.phase = Phase::resting;
   state.exchanges = 0;
-  on_fresh(connection, now);
+  if (state.is_repeat) {
+    ask(connection, state.asked, state.since_ns, now);
+  } else {
+    on_fresh(connection, now);
+  }
+}
+
+void HttpScenario::on_setup_failed(Connection& connection, Failure failure, int64_t now) {
+  State& state = states_[connection.index];
+  if (!state.is_repeat) return Scenario::on_setup_failed(connection, failure, now);
+  state.is_repeat = false;
+  client_.meter().lost(failure, state.since_ns, now, loop_);
+  on_lost(connection, now);
+}
+
+// An HTTP proxy may end a kept connection whenever no request is under way (RFC 9112
+// section 9.3.1), and ours may meet that end half-way. Clients ask once more over a new connection,
+// so do we.
+bool HttpScenario::may_repeat(const State& state) const {
+  const bool was_kept = state.exchanges > 1;
+  return client_.options().mode == Mode::http && was_kept && !state.is_repeat &&
+         !state.asked.half_close && state.exchange.failure() == Failure::reset;
 }
 
 bool HttpScenario::is_checked_in_full(const State& state) const {
@@ -51,6 +72,7 @@ void HttpScenario::ask(Connection& connection, const Ask& what, int64_t since_ns
   ++state.exchanges;
   state.phase = Phase::asking;
   state.since_ns = since_ns;
+  state.asked = what;
   connection.waiting_since_ns = now;
   state.exchange.begin(spec, heads_.make(spec), connection.stream, client_.pattern());
 }
@@ -79,11 +101,12 @@ void HttpScenario::advance(Connection& connection, State& state, uint32_t events
     case Exchange::State::waiting:
       return;
     case Exchange::State::failed:
-      return lose(connection, state, exchange.failure(), exchange.reason(), now_ns());
+      return fail(connection, state, now_ns());
     case Exchange::State::done:
       break;
   }
   const int64_t now = now_ns();
+  state.is_repeat = false;
   client_.meter().completed(state.since_ns, now, exchange.payload_bytes(), loop_);
   const bool can_be_asked = exchange.keep_alive() && !told_end;
   state.phase = can_be_asked ? Phase::resting : Phase::ending;
@@ -122,8 +145,19 @@ void HttpScenario::on_timeout(Connection& connection, int64_t now) {
   }
 }
 
+void HttpScenario::fail(Connection& connection, State& state, int64_t now) {
+  if (!may_repeat(state)) {
+    return lose(connection, state, state.exchange.failure(), state.exchange.reason(), now);
+  }
+  state.is_repeat = true;
+  client_.meter().repeated();
+  client_.close(connection);
+  client_.open(connection, now);
+}
+
 void HttpScenario::lose(Connection& connection, State& state, Failure failure,
                         const std::string& reason, int64_t now) {
+  state.is_repeat = false;
   client_.meter().lost(failure, state.since_ns, now, loop_);
   client_.fail(connection, failure, reason);
   on_lost(connection, now);

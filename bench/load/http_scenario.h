@@ -17,6 +17,7 @@ class HttpScenario : public Scenario {
   void on_ready(Connection& connection, uint32_t events) final;
   void on_timeout(Connection& connection, int64_t now_ns) final;
   void on_up(Connection& connection, int64_t now_ns) final;
+  void on_setup_failed(Connection& connection, Failure failure, int64_t now_ns) override;
 
  protected:
   // What an exchange needs beyond the common settings.
@@ -57,12 +58,16 @@ class HttpScenario : public Scenario {
     Phase phase = Phase::resting;
     uint32_t exchanges = 0;  // begun on this connection
     int64_t since_ns = 0;
+    Ask asked;
+    bool is_repeat = false;  // asked a second time, or about to be when the connection is up
   };
 
   void advance(Connection& connection, State& state, uint32_t events);
   void expect_end(Connection& connection, State& state);
+  void fail(Connection& connection, State& state, int64_t now_ns);
   void lose(Connection& connection, State& state, Failure failure, const std::string& reason,
             int64_t now_ns);
+  bool may_repeat(const State& state) const;
   bool is_checked_in_full(const State& state) const;
 
   Loop loop_;

@@ -47,6 +47,7 @@ class Meter {
   // An exchange that failed. One that was given up counts with the time it had waited, so that
   // giving up does not embellish the percentiles.
   void lost(Failure failure, int64_t since_ns, int64_t now_ns, Loop loop);
+  void repeated() { ++repeats_; }
   void connected(int64_t now_ns) { connects_ += in_window(now_ns) ? 1 : 0; }
   void moved(uint64_t bytes) { bytes_ += bytes; }
   // Streams, whose bits per second are measured where they arrive.
@@ -72,6 +73,7 @@ class Meter {
   uint64_t requests_ = 0;
   uint64_t bytes_ = 0;
   uint64_t connects_ = 0;
+  uint64_t repeats_ = 0;
   uint64_t due_in_window_ = 0;
   uint64_t due_ended_ = 0;
   std::optional<double> bit_rate_;

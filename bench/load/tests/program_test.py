@@ -337,6 +337,38 @@ def test_an_end_before_the_answer_is_told_as_reset():
     assert result["errors_by"]["reset"] == result["errors"] > 0, result
 
 
+def test_a_proxy_that_ends_a_kept_connection_is_asked_once_more_over_a_new_one():
+    def handle(connection):
+        connection.sendall(answer(pattern(*asked_for(read_head(connection)))))
+        read_head(connection)  # the next one is not answered
+
+    with server(handle) as port:
+        proxied = client("request", port, "--mode", "http", "--connections", 2)
+        mixed = client("mix", port, "--mode", "http", "--connections", 20, "--rate", 50)
+        relayed = client("request", port, "--connections", 2)
+    assert_clean(proxied)
+    assert proxied["repeats"] > 0 and proxied["requests"] > 0
+    assert_clean(mixed)
+    # What a relay or a tunnel cuts is lost.
+    assert relayed["repeats"] == 0 and relayed["errors_by"]["reset"] > 0
+
+
+def test_a_proxy_that_never_answers_a_repeated_request_is_told():
+    connections = []
+
+    def handle(connection):
+        connections.append(connection)
+        head = read_head(connection)
+        if len(connections) > 1:
+            return
+        connection.sendall(answer(pattern(*asked_for(head))))
+        read_head(connection)
+
+    with server(handle) as port:
+        result = client("request", port, "--mode", "http", "--connections", 1)
+    assert result["repeats"] == 1 and result["errors_by"]["reset"] > 0
+
+
 def test_silence_is_told_as_timeout_and_counts_with_the_time_it_lasted():
     def handle(connection):
         read_head(connection)
