@@ -56,6 +56,7 @@ class Certificate:
 
 
 _NGINX_CONF = """
+user root;
 daemon off;
 master_process off;
 pid {folder}/nginx.pid;
