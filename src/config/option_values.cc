@@ -1,6 +1,5 @@
 #include "config/option_values.h"
 
-#include "base/target.h"
 #include "base/text.h"
 
 namespace headrace::config {
@@ -19,24 +18,16 @@ std::optional<Fault> set_count(uint32_t& kept, std::string_view text, uint32_t m
   return std::nullopt;
 }
 
-// "192.0.2.53", "192.0.2.53:5353", "2001:db8::53", "[2001:db8::53]:5353"; in its plainest spelling.
-std::optional<std::string> parse_server(std::string_view text) {
-  if (const std::optional<IpAddress> address = IpAddress::parse(text)) return address->to_string();
-  const std::optional<Target> target = Target::parse(text);
-  if (!target || target->host.is_name()) return std::nullopt;
-  return target->to_string();
-}
-
-// "A, B" and so on.
+// "A, B" and so on, each part checked by itself so that a fault names it.
 Parsed<std::string> parse_servers(std::string_view text) {
   std::string servers;
   for (;;) {
     const size_t comma = text.find(',');
-    const std::string_view part = trimmed(text.substr(0, comma));
-    const std::optional<std::string> server = parse_server(part);
-    if (!server) return Fault{in_quotes(part) + " is no IP address, with or without a port"};
+    const std::string_view server = trimmed(text.substr(0, comma));
+    if (!dns::parse_servers(server))
+      return Fault{in_quotes(server) + " is no IP address, with or without a port"};
     if (!servers.empty()) servers += ", ";
-    servers += *server;
+    servers += server;
     if (comma == text.npos) return servers;
     text.remove_prefix(comma + 1);
   }

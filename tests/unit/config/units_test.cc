@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "config/words.h"
+
 namespace headrace::config {
 namespace {
 
