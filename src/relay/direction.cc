@@ -6,7 +6,7 @@
 namespace headrace::relay {
 
 void Direction::start(uint64_t limit_bytes, SpliceMode splice) {
-  HEADRACE_ASSERT(idle());
+  HEADRACE_ASSERT(!pipe_ && parked_bytes_ == 0);
   remaining_bytes_ = limit_bytes;
   moved_bytes_ = 0;
   os_errno_ = 0;

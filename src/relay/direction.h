@@ -50,7 +50,8 @@ class Direction {
   Direction(const Direction&) = delete;
   Direction& operator=(const Direction&) = delete;
 
-  // Starts anew: moves `limit_bytes` bytes, or everything up to the source's end.
+  // Starts anew: moves `limit_bytes` bytes, or everything up to the source's end. What push() has
+  // queued before, an interim answer say, still leaves first.
   void start(uint64_t limit_bytes, SpliceMode splice);
   // Bytes that were received before the relay began; they leave first. They do not count to the
   // limit.

@@ -29,6 +29,8 @@ class BodyMover {
 
   // All of the body has been received, and what it became has left.
   bool finished() const { return body_ended() && direction_.idle(); }
+  // Everything that was given to it for the destination has left.
+  bool idle() const { return direction_.idle(); }
   // Received behind the body: the client's next request, or what an upstream has no business to
   // send.
   net::Residue surplus;

@@ -40,6 +40,9 @@ class Exchange {
   void give_up(Error error) { error_ = error; }
   // The client has got bytes of the final answer: no other can be given.
   bool answered() const { return head_sent_; }
+  // So are bytes of an interim answer that did not leave whole: the client would read anything else
+  // as the rest of it.
+  bool cuts_the_client() const { return head_sent_ || !down_.idle(); }
   int status() const { return status_; }
   // All of the request has been received and sent.
   bool request_finished() const { return up_.finished(); }

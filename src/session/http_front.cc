@@ -166,7 +166,7 @@ net::Task<Next> end_broken(Session& session, const HttpRequest& request, Exchang
   Error error = exchange.error();
   session.upstream->socket.reset();
   bool client_gone = error.whose == Side::client && error.what == Errc::reset;
-  if (exchange.answered() || client_gone || error.what == Errc::cancelled) {
+  if (exchange.cuts_the_client() || client_gone || error.what == Errc::cancelled) {
     session.worker().stats.refused[static_cast<size_t>(error.what)].add();
     note_exchange(session, exchange, result_name(error));
     session.end_with_reset();
