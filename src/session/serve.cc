@@ -100,7 +100,8 @@ net::Task<void> serve_relay(Session& session) {
     session.end_with_reset();
     co_return;
   }
-  Result<Done> dialled = co_await dial(session, target, access::How::relay, {});
+  const std::string_view no_user;
+  Result<Done> dialled = co_await dial(session, target, access::How::relay, no_user);
   if (!dialled) {
     session.note_refusal(dialled.error(), target.to_string());
     session.log_access(name_of(dialled.error().what));

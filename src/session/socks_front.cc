@@ -30,26 +30,39 @@ net::Task<Result<T>> read_message(Session& session, Parse<T> (*parse)(ByteSpan))
   }
 }
 
-// Counts, logs, answers with `reply` if there is one, and parts.
-net::Task<void> refuse(Session& session, Error error, std::string reply, std::string target = {}) {
-  session.note_refusal(error, target);
-  session.log_access(name_of(error.what));
-  if (reply.empty()) co_return;
+// Why a client gets no tunnel, and how it is told.
+struct Refusal {
+  Error error;
+  std::string reply = {};   // empty where the protocol has no message for it
+  std::string target = {};  // as asked, for the log
+};
+
+// Counts, logs, answers, and parts.
+net::Task<void> refuse(Session& session, Refusal refusal) {
+  session.note_refusal(refusal.error, refusal.target);
+  session.log_access(name_of(refusal.error.what));
+  if (refusal.reply.empty()) co_return;
   session.arm_deadline(session.options().setup_timeout);
-  Result<Done> sent = co_await send_to_client(session, std::move(reply));
+  Result<Done> sent = co_await send_to_client(session, std::move(refusal.reply));
   if (sent) co_await linger(session);
 }
 
-std::string reply5(Errc what) {
-  std::string reply;
-  socks::append_reply(reply, socks::reply_code_of(what));
-  return reply;
+Refusal refusal5(Error error, socks::ReplyCode code, std::string_view target = {}) {
+  Refusal refusal{error};
+  socks::append_reply(refusal.reply, code);
+  refusal.target = target;
+  return refusal;
 }
 
-std::string reply4(socks::ReplyCode4 code) {
-  std::string reply;
-  socks::append_reply4(reply, code);
-  return reply;
+Refusal refusal5(Error error, std::string_view target = {}) {
+  return refusal5(error, socks::reply_code_of(error.what), target);
+}
+
+Refusal refusal4(Error error, std::string_view target = {}) {
+  Refusal refusal{error};
+  socks::append_reply4(refusal.reply, socks::ReplyCode4::rejected);
+  refusal.target = target;
+  return refusal;
 }
 
 // What may be said before the name is resolved.
@@ -60,15 +73,44 @@ std::optional<Error> judge(Session& session, const Target& target, std::string_v
   return Error{*verdict.refusal, Side::local};
 }
 
+// The same for what the request itself says.
+std::optional<Refusal> find_fault(Session& session, const socks::Request& request,
+                                  std::string_view user) {
+  if (request.refusal)
+    return refusal5(Error{request.refusal->what, Side::client}, request.refusal->reply,
+                    request.asked);
+  if (request.command != socks::Command::connect)
+    return refusal5(Error{Errc::unsupported, Side::client}, socks::ReplyCode::command_not_supported,
+                    request.asked);
+  if (std::optional<Error> denied = judge(session, request.target, user))
+    return refusal5(*denied, request.asked);
+  return std::nullopt;
+}
+
+std::optional<Refusal> find_fault(Session& session, const socks::Request4& request) {
+  if (request.refusal) return refusal4(Error{*request.refusal, Side::client}, request.asked);
+  if (request.command != socks::Command::connect)
+    return refusal4(Error{Errc::unsupported, Side::client}, request.asked);
+  // Version 4 proves no user, so where users are needed this refuses.
+  if (std::optional<Error> denied = judge(session, request.target, {}))
+    return refusal4(*denied, request.asked);
+  return std::nullopt;
+}
+
 net::Endpoint bound_endpoint(Session& session) {
   return net::local_endpoint(session.upstream->socket.fd()).value_or(net::Endpoint{});
 }
 
-// Method negotiation and, where users are configured, RFC 1929. The user's name, or why not.
-net::Task<Result<std::string>> authenticate5(Session& session) {
+// Method negotiation and, where users are configured, RFC 1929. The user's name; or nothing, the
+// client having been refused.
+net::Task<std::optional<std::string>> authenticate5(Session& session) {
   Result<socks::Greeting> greeting =
       co_await read_message<socks::Greeting>(session, socks::parse_greeting);
-  if (!greeting) co_return greeting.error();
+  if (!greeting) {
+    Refusal refusal{greeting.error()};  // nothing was agreed upon that a reply could be part of
+    co_await refuse(session, std::move(refusal));
+    co_return std::nullopt;
+  }
   const access::Policy& policy = session.policy();
   auto authentication = policy.needs_credentials() ? socks::Authentication::required
                                                    : socks::Authentication::not_needed;
@@ -76,75 +118,62 @@ net::Task<Result<std::string>> authenticate5(Session& session) {
   std::string reply;
   socks::append_method_reply(reply, method);
   if (method == socks::Method::unacceptable) {
-    Error error{Errc::unauthorized, Side::client};
-    co_await refuse(session, error, std::move(reply));
-    co_return error;
+    Refusal refusal{Error{Errc::unauthorized, Side::client}, std::move(reply)};
+    co_await refuse(session, std::move(refusal));
+    co_return std::nullopt;
   }
   Result<Done> told = co_await send_to_client(session, std::move(reply));
-  if (!told) co_return told.error();
+  if (!told) co_return std::nullopt;
   if (method == socks::Method::none) co_return std::string();
 
   Result<socks::Credentials> credentials =
       co_await read_message<socks::Credentials>(session, socks::parse_credentials);
-  if (!credentials) co_return credentials.error();
+  if (!credentials) {
+    Refusal refusal{credentials.error()};
+    co_await refuse(session, std::move(refusal));
+    co_return std::nullopt;
+  }
   bool known = policy.knows(credentials->user, credentials->password);
   if (Account* account = session.account()) account->user = credentials->user;
   std::string verdict;
   socks::append_auth_reply(verdict,
                            known ? socks::AuthResult::accepted : socks::AuthResult::refused);
   if (!known) {
-    Error error{Errc::unauthorized, Side::client};
-    co_await refuse(session, error, std::move(verdict));
-    co_return error;
+    Refusal refusal{Error{Errc::unauthorized, Side::client}, std::move(verdict)};
+    co_await refuse(session, std::move(refusal));
+    co_return std::nullopt;
   }
   Result<Done> accepted = co_await send_to_client(session, std::move(verdict));
-  if (!accepted) co_return accepted.error();
+  if (!accepted) co_return std::nullopt;
   co_return std::move(credentials->user);
 }
 
 net::Task<void> serve_socks5(Session& session) {
   session.set_protocol_name("socks5");
-  Result<std::string> user = co_await authenticate5(session);
-  if (!user) {
-    // unauthorized has been answered; what cannot be parsed has no reply in the protocol.
-    if (user.error().what != Errc::unauthorized) co_await refuse(session, user.error(), {});
-    co_return;
-  }
+  std::optional<std::string> user = co_await authenticate5(session);
+  if (!user) co_return;
   Result<socks::Request> request =
       co_await read_message<socks::Request>(session, socks::parse_request);
   if (!request) {
-    std::string reply =
-        request.error().what == Errc::malformed ? reply5(Errc::malformed) : std::string();
-    co_await refuse(session, request.error(), std::move(reply));
+    Refusal refusal{request.error()};
+    if (request.error().what == Errc::malformed) refusal = refusal5(request.error());
+    co_await refuse(session, std::move(refusal));
     co_return;
   }
   if (Account* account = session.account()) account->target = request->asked;
-  std::string reply;
-  if (request->refusal) {
-    socks::append_reply(reply, request->refusal->reply);
-    Error error{request->refusal->what, Side::client};
-    co_await refuse(session, error, std::move(reply), request->asked);
-    co_return;
-  }
-  if (request->command != socks::Command::connect) {
-    socks::append_reply(reply, socks::ReplyCode::command_not_supported);
-    Error error{Errc::unsupported, Side::client};
-    co_await refuse(session, error, std::move(reply), request->asked);
-    co_return;
-  }
-  std::optional<Error> denied = judge(session, request->target, *user);
-  if (denied) {
-    reply = reply5(denied->what);
-    co_await refuse(session, *denied, std::move(reply), request->asked);
+  std::optional<Refusal> fault = find_fault(session, *request, *user);
+  if (fault) {
+    co_await refuse(session, std::move(*fault));
     co_return;
   }
   Result<Done> dialled = co_await dial(session, request->target, access::How::socks, *user);
   if (!dialled) {
-    reply = reply5(dialled.error().what);
-    co_await refuse(session, dialled.error(), std::move(reply), request->asked);
+    Refusal refusal = refusal5(dialled.error(), request->asked);
+    co_await refuse(session, std::move(refusal));
     co_return;
   }
   net::Endpoint bound = bound_endpoint(session);
+  std::string reply;
   socks::append_reply(reply, socks::ReplyCode::succeeded, bound.address, bound.port);
   session.start_tunnel(reply);
 }
@@ -153,36 +182,33 @@ net::Task<void> serve_socks4(Session& session) {
   session.set_protocol_name("socks4");
   Result<socks::Request4> request =
       co_await read_message<socks::Request4>(session, socks::parse_request4);
-  std::string reply = reply4(socks::ReplyCode4::rejected);
   if (!request) {
-    if (request.error().whose != Side::client || request.error().what == Errc::ended) reply.clear();
-    co_await refuse(session, request.error(), std::move(reply));
+    bool told = request.error().whose == Side::client && request.error().what != Errc::ended;
+    Refusal refusal{request.error()};
+    if (told) refusal = refusal4(request.error());
+    co_await refuse(session, std::move(refusal));
     co_return;
   }
   if (Account* account = session.account()) {
     account->target = request->asked;
     account->user = request->user_id;
   }
-  std::optional<Error> denied;
-  if (request->refusal)
-    denied = Error{*request->refusal, Side::client};
-  else if (request->command != socks::Command::connect)
-    denied = Error{Errc::unsupported, Side::client};
-  else
-    denied = judge(session, request->target, {});  // where users are needed, version 4 has none
-  if (denied) {
-    co_await refuse(session, *denied, std::move(reply), request->asked);
+  std::optional<Refusal> fault = find_fault(session, *request);
+  if (fault) {
+    co_await refuse(session, std::move(*fault));
     co_return;
   }
-  Result<Done> dialled = co_await dial(session, request->target, access::How::socks, {});
+  const std::string_view no_user;
+  Result<Done> dialled = co_await dial(session, request->target, access::How::socks, no_user);
   if (!dialled) {
-    co_await refuse(session, dialled.error(), std::move(reply), request->asked);
+    Refusal refusal = refusal4(dialled.error(), request->asked);
+    co_await refuse(session, std::move(refusal));
     co_return;
   }
   net::Endpoint bound = bound_endpoint(session);
-  std::string granted;
-  socks::append_reply4(granted, socks::ReplyCode4::granted, bound.address, bound.port);
-  session.start_tunnel(granted);
+  std::string reply;
+  socks::append_reply4(reply, socks::ReplyCode4::granted, bound.address, bound.port);
+  session.start_tunnel(reply);
 }
 
 }  // namespace
@@ -191,8 +217,8 @@ net::Task<void> serve_socks(Session& session) {
   session.set_protocol_name("socks");
   session.arm_deadline(session.options().setup_timeout);
   if (!session.policy().may_client_connect(session.access_client())) {
-    Error error{Errc::client_denied, Side::local};
-    co_await refuse(session, error, {});
+    Refusal refusal{Error{Errc::client_denied, Side::local}};
+    co_await refuse(session, std::move(refusal));
     co_return;
   }
   while (session.inbox.empty()) {
@@ -213,8 +239,8 @@ net::Task<void> serve_socks(Session& session) {
       co_await serve_socks4(session);
       break;
     default: {
-      Error error{Errc::malformed, Side::client};
-      co_await refuse(session, error, {});
+      Refusal refusal{Error{Errc::malformed, Side::client}};
+      co_await refuse(session, std::move(refusal));
     }
   }
 }
