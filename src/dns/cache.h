@@ -1,5 +1,4 @@
-// What is known of names, bounded in number; and who waits to learn more of
-// them.
+// What is known of names, bounded in number; and who waits to learn more of them.
 #pragma once
 
 #include <memory>
@@ -33,8 +32,8 @@ class Cache {
  public:
   explicit Cache(size_t names_max) : names_max_(names_max) {}
 
-  // The entry of a name, made where there is none; the names least recently
-  // asked for make room, except those that a query is at work on.
+  // The entry of a name, made where there is none; the names least recently asked for make room,
+  // except those that a query is at work on.
   Entry& get(const std::string& name);
   // To be called when the entry's query was taken or given up.
   void touch(Entry& entry);

@@ -1,14 +1,13 @@
 #include "dns/channel.h"
 
-// Later versions put a record interface beside the functions used here, and
-// mark these as deprecated.
+// The functions used here are in every version; the later ones would rather see others used.
 #define CARES_NO_DEPRECATED
 #include <ares.h>
 #include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <string_view>
+#include <iterator>
 
 #include "base/check.h"
 #include "net/sys.h"
@@ -34,8 +33,8 @@ std::string joined(std::span<const std::string> servers, Interfaces interfaces) 
   return list;
 }
 
-// A link-local server is named with its interface. 1.18 knows none, and later
-// versions may not find this one; all of them refuse the whole list then.
+// A link-local server is named with its interface. 1.18 knows none, and later versions may not find
+// this one; all of them refuse the whole list then.
 bool set_servers(ares_channeldata* channel, std::span<const std::string> servers) {
   for (const Interfaces interfaces : {Interfaces::named, Interfaces::left_out}) {
     const std::string list = joined(servers, interfaces);
@@ -44,9 +43,9 @@ bool set_servers(ares_channeldata* channel, std::span<const std::string> servers
   return false;
 }
 
-// c-ares 1.18 draws its ids from a generator whose seeding is broken, and from
-// rand(3) where it gets no descriptor for /dev/urandom; what it is given it
-// takes. Later versions have their own, sound ids.
+// c-ares 1.18 draws its ids from a generator whose seeding is broken, and from rand(3) where it
+// gets no descriptor for /dev/urandom; what it is given it takes. Later versions have their own,
+// sound ids.
 uint16_t random_id() {
   uint16_t id = 0;
   const ssize_t bytes = ::getrandom(&id, sizeof(id), 0);
@@ -72,9 +71,8 @@ struct Channel::Socket : net::Watch {
   uint32_t events = 0;  // watched for; 0 until it is in the loop
 };
 
-// What c-ares calls. That sockets are opened here gives us the errno when it
-// fails, non-blocking and close-on-exec from the start, and sends that raise no
-// SIGPIPE.
+// What c-ares calls. That sockets are opened here gives us the errno when it fails, non-blocking
+// and close-on-exec from the start, and sends that raise no SIGPIPE.
 struct Channel::Calls {
   static Channel& self(void* data) { return *static_cast<Channel*>(data); }
 
@@ -86,8 +84,7 @@ struct Channel::Calls {
     return fd;
   }
 
-  // Also puts the socket into the loop: before, a stream would report that it
-  // hangs up.
+  // Also puts the socket into the loop: before, a stream would report that it hangs up.
   static int connect(int fd, const sockaddr* address, socklen_t length, void* data) {
     if (net::sys::connect(fd, address, length) != 0 && errno != EINPROGRESS)
       return note_lack(data), -1;
@@ -100,8 +97,7 @@ struct Channel::Calls {
     return 0;
   }
 
-  // Told before a socket is closed as well, with nothing wanted: close() sees
-  // to that.
+  // Told before a socket is closed as well, with nothing wanted: close() sees to that.
   static void want(void* data, int fd, int readable, int writable) {
     Socket* const socket = self(data).find(fd);
     const uint32_t events = (readable ? EPOLLIN : 0u) | (writable ? EPOLLOUT : 0u);
@@ -113,15 +109,14 @@ struct Channel::Calls {
   static int close(int fd, void* data) {
     if (Socket* const socket = self(data).find(fd)) {
       if (socket->events != 0) self(data).loop_.remove(fd);
-      socket->fd = -1;  // c-ares may be at work on behalf of this very socket:
-                        // freed by process()
+      socket->fd = -1;  // freed by process(): c-ares may have come from reading this very socket
     }
     return ::close(fd);
   }
 
-  // A datagram must stay whole, so it does not go the way of the streams, whose
-  // tests shorten reads. One that is no message is dropped here: c-ares 1.34
-  // would give up its socket for it, and with it the true answer.
+  // A datagram must stay whole, so it does not go the way of the streams, whose tests shorten
+  // reads. One that is no message is dropped here: c-ares 1.34 would give up its socket for it, and
+  // with it the true answer.
   static ssize_t receive(int fd, void* buffer, size_t bytes, int flags, sockaddr* from,
                          socklen_t* from_length, void* data) {
     if (self(data).find(fd)->stream)
@@ -145,12 +140,12 @@ struct Channel::Calls {
 
   static void answer(void* question, int status, int timeouts, unsigned char* message, int bytes);
 
-  // Only what this host is short of; that a server cannot be reached is the
-  // server's failure.
+  // Only what this host lacks; that a server cannot be reached is the server's failure.
   static void note_lack(void* data) {
     const Errc what = errc_of_errno(errno);
-    if (what == Errc::out_of_descriptors || what == Errc::out_of_memory ||
-        what == Errc::out_of_ports)
+    constexpr Errc kLacks[] = {Errc::out_of_descriptors, Errc::out_of_memory, Errc::out_of_ports,
+                               Errc::os_failure};
+    if (std::find(std::begin(kLacks), std::end(kLacks), what) != std::end(kLacks))
       self(data).lack_ = what;
   }
 };
@@ -170,9 +165,8 @@ void Channel::Calls::answer(void* question, int status, int timeouts, unsigned c
   asked.listener->learn(outcome);
 }
 
-// With every server failing, 1.18 reports ARES_ECONNREFUSED whatever the
-// failure was, also SERVFAIL; later versions report ARES_ETIMEOUT also where no
-// server could be reached.
+// With every server failing, 1.18 reports ARES_ECONNREFUSED whatever the failure was, also
+// SERVFAIL; later versions report ARES_ETIMEOUT also where no server could be reached.
 Errc Channel::reason_of(int status, int timeouts) const {
   if (status == ARES_ETIMEOUT && timeouts > 0) return Errc::name_timed_out;
   if (status == ARES_ENOMEM) return Errc::out_of_memory;
@@ -192,15 +186,13 @@ Result<std::unique_ptr<Channel>> Channel::open(net::Loop& loop, net::Runnable& o
   HEADRACE_ASSERT(library_status == ARES_SUCCESS);
   std::unique_ptr<Channel> channel(new Channel(loop, owner));
 
-  // With all of these given, c-ares reads no file of the system. The server is
-  // one in passing: the true ones may be IPv6 or have ports, which this
-  // structure cannot say.
+  // With all of these given, c-ares reads no file of the system. The server is one in passing: the
+  // true ones may be IPv6 or have ports, which this structure cannot say.
   in_addr any_server{};
   any_server.s_addr = htonl(INADDR_LOOPBACK);
   char lookups[] = "b";
   ares_options options{};
-  options.flags = 0;  // not EDNS: 1.18 tries without it for only one of two
-                      // questions in flight
+  options.flags = 0;  // not EDNS: of two questions in flight, 1.18 repeats only one without it
   options.timeout = static_cast<int>(try_timeout / std::chrono::milliseconds(1));
   options.tries = kRounds;
   options.ndots = 1;

@@ -1,11 +1,10 @@
-// One c-ares channel on the worker's loop: takes questions to name servers and
-// brings their answers, with tries, time-outs, the way to TCP, and the refusal
-// of answers that are not to our question.
+// One c-ares channel on the worker's loop: takes questions to name servers and brings their
+// answers, with tries, time-outs, the way to TCP, and the refusal of answers that are not to our
+// question.
 //
-// A channel serves one name and goes with it, so that each name is asked from
-// ports of its own, a failure to open a socket can be told to the name that
-// suffered it, and giving up on one name touches no other
-// (docs/decisions/0002-c-ares.md). Only this file knows c-ares.
+// A channel serves one name and goes with it, so that each name is asked from ports of its own, a
+// failure to open a socket can be told to the name that suffered it, and giving up on one name
+// touches no other (docs/decisions/0002-c-ares.md). Only this file knows c-ares.
 #pragma once
 
 #include <sys/socket.h>
@@ -31,8 +30,8 @@ namespace headrace::dns {
 
 class Channel {
  public:
-  // How long a server may take to answer until the question goes to the next
-  // one; doubled on each round over all of them.
+  // How long a server may take to answer until the question goes to the next one; doubled on each
+  // round over all of them.
   static constexpr net::Duration kTryTimeout = std::chrono::seconds(1);
   static constexpr int kRounds = 4;
 
@@ -49,8 +48,8 @@ class Channel {
     ~Listener() = default;
   };
 
-  // `owner` is made ready when process() has something to do. `servers` as in
-  // ServerSettings, in the order in which to try them.
+  // `owner` is made ready when process() has something to do. `servers` as in ServerSettings, in
+  // the order in which to try them.
   static Result<std::unique_ptr<Channel>> open(net::Loop& loop, net::Runnable& owner,
                                                std::span<const std::string> servers,
                                                net::Duration try_timeout);
@@ -59,9 +58,9 @@ class Channel {
   // Listeners are not told.
   ~Channel();
 
-  // Asks for the addresses of `name`, one question of a family at a time; the
-  // listener learns of the outcome from process(), or before this returns.
-  // False where no such question can be asked: the name cannot exist.
+  // Asks for the addresses of `name`, one question of a family at a time; the listener learns of
+  // the outcome from process(), or before this returns. False where no such question can be asked:
+  // the name cannot exist.
   bool ask(const std::string& name, IpAddress::Family family, Listener& listener);
   // Does what the readiness of descriptors and the time demand.
   void process();

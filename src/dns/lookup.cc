@@ -3,8 +3,8 @@
 namespace headrace::dns {
 namespace {
 
-// What weighs more when the families failed in different ways: our own lack
-// first, for the operator can mend it.
+// What weighs more when the families failed in different ways: our own lack first, for the operator
+// can mend it.
 int weight(Errc what) {
   switch (what) {
     case Errc::name_unknown:

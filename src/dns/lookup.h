@@ -1,5 +1,4 @@
-// One wish to know the addresses of a name. It belongs to whoever asks;
-// destroying it cancels it.
+// One wish to know the addresses of a name. It belongs to whoever asks; destroying it cancels it.
 #pragma once
 
 #include <optional>
@@ -14,9 +13,8 @@ namespace headrace::dns {
 
 struct LookupTag;
 
-// A and AAAA are asked together but answered apart, so that a caller need not
-// wait for the slower one (RFC 8305 section 3). The owner is made ready when a
-// family is answered.
+// A and AAAA are asked together but answered apart, so that a caller need not wait for the slower
+// one (RFC 8305 section 3). The owner is made ready when a family is answered.
 class Lookup : public Linked<LookupTag> {
  public:
   explicit Lookup(net::Runnable& owner) : owner_(owner) {}
@@ -24,16 +22,16 @@ class Lookup : public Linked<LookupTag> {
   struct Family {
     bool answered = false;
     std::vector<IpAddress> addresses;
-    // Why there is none: name_unknown (also: it has no address of this family),
-    // name_timed_out, name_failed, out_of_descriptors, out_of_memory,
-    // out_of_ports.
+    // Why there is none: name_unknown (also: it has no address of this family), name_timed_out,
+    // name_failed; or what this host lacked: out_of_descriptors, out_of_memory, out_of_ports,
+    // os_failure.
     std::optional<Errc> error;
   };
   const Family& v4() const { return v4_; }
   const Family& v6() const { return v6_; }
   bool finished() const { return v4_.answered && v6_.answered; }
-  // Why there is no address at all, once finished and neither family has one:
-  // that the name is unknown can only be said where both families said so.
+  // Why there is no address at all, once finished and neither family has one: that the name is
+  // unknown can only be said where both families said so.
   Errc error() const;
 
  private:

@@ -24,8 +24,8 @@ struct Options {
 // Where name servers listen.
 inline constexpr uint16_t kServerPort = 53;
 
-// The name servers of `Options::servers`: addresses, each with or without a
-// port; nullopt where the text is anything else, or names none.
+// The name servers of `Options::servers`: addresses, each with or without a port; nullopt where the
+// text is anything else, or names none.
 std::optional<std::vector<net::Endpoint>> parse_servers(std::string_view text);
 
 }  // namespace headrace::dns

@@ -8,8 +8,7 @@ namespace headrace::dns {
 namespace {
 
 Answer failure(Errc what) {
-  // What this host lacks is asked for again at once: it may have been given
-  // back by then.
+  // What this host lacks is asked for again at once: it may have been given back by then.
   const bool of_the_server = what == Errc::name_failed || what == Errc::name_timed_out;
   return {{}, what, of_the_server ? Query::kFailureTtl : net::Duration(0)};
 }
@@ -51,8 +50,7 @@ void Query::start(std::vector<std::string> servers, size_t first_server) {
   auto opened = Channel::open(loop_, *this, servers, try_timeout);
   if (!opened) return fail(opened.error().what);
   channel_ = std::move(*opened);
-  // AAAA first: where both answers come at the same time, it is the one that
-  // the dialer waits for.
+  // AAAA first: where both answers come at the same time, it is the one that the dialer waits for.
   if (v6_.open) v6_.ask();
   if (v4_.open) v4_.ask();
   arm();
@@ -102,9 +100,8 @@ void Query::Question::learn(const Channel::Outcome& outcome) {
     case Reply::Kind::no_name:
       break;
   }
-  // Only a name that does not exist is looked for in the next domain. After a
-  // failure another name would be a guess, and a name without an address of
-  // this family has one of the other.
+  // Only a name that does not exist is looked for in the next domain. After a failure another name
+  // would be a guess, and a name without an address of this family has one of the other.
   if (++candidate == query.candidates_.size()) return close(unknown(reply->ttl_seconds));
   ask();
 }

@@ -1,5 +1,5 @@
-// A name on its way: its A and AAAA questions to the name servers, along the
-// searched domains, within one limit of time.
+// A name on its way: its A and AAAA questions to the name servers, along the searched domains,
+// within one limit of time.
 #pragma once
 
 #include <memory>
@@ -30,9 +30,9 @@ class Query final : public net::Runnable, public Linked<QueueTag> {
   static constexpr net::Duration kTtlMin = std::chrono::seconds(1);
   static constexpr net::Duration kTtlMax = std::chrono::hours(1);
   static constexpr net::Duration kNegativeTtlMax = std::chrono::seconds(5);
-  // Of a negative answer that does not say how long it holds (RFC 2308 section
-  // 5), and of no answer at all (RFC 9520 section 3.2: at least a second, so
-  // that a failing zone is not asked by every client).
+  // Of a negative answer that does not say how long it holds (RFC 2308 section 5), and of no answer
+  // at all (RFC 9520 section 3.2: at least a second, so that a failing zone is not asked by every
+  // client).
   static constexpr net::Duration kFailureTtl = std::chrono::seconds(1);
 
   class Owner {
@@ -45,8 +45,8 @@ class Query final : public net::Runnable, public Linked<QueueTag> {
     ~Owner() = default;
   };
 
-  // The limit of time runs from now on, whenever the query is started. `key`
-  // means something to the owner only.
+  // The limit of time runs from now on, whenever the query is started. `key` means something to the
+  // owner only.
   Query(net::Loop& loop, Owner& owner, void* key, std::vector<std::string> candidates,
         net::Duration timeout);
 
@@ -62,8 +62,7 @@ class Query final : public net::Runnable, public Linked<QueueTag> {
   // Which of the owner's servers was the first to be asked.
   size_t first_server() const { return first_server_; }
 
-  // May answer at once, also both families; finished() is not called then, see
-  // done().
+  // May answer at once, also both families; finished() is not called then, see done().
   void start(std::vector<std::string> servers, size_t first_server);
   void run() override;
 

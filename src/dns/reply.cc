@@ -16,8 +16,7 @@ constexpr uint16_t kCodeMask = 0x000f;
 constexpr uint16_t kCodeNoError = 0;
 constexpr uint16_t kCodeNoName = 3;
 
-// Reads from front to back. Beyond the end everything reads as zero and the
-// reader has failed.
+// Reads from front to back. Beyond the end everything reads as zero and the reader has failed.
 class Reader {
  public:
   explicit Reader(ByteSpan message) : rest_(message) {}
@@ -48,8 +47,7 @@ class Reader {
     return (high << 16) | u16();
   }
 
-  // A name ends with the empty label or with a pointer to the rest of it (RFC
-  // 1035 section 4.1.4).
+  // A name ends with the empty label or with a pointer to the rest of it (RFC 1035 section 4.1.4).
   void skip_name() {
     for (;;) {
       const uint8_t length = u8();
@@ -92,9 +90,8 @@ void shorten(std::optional<uint32_t>& ttl_seconds, uint32_t to) {
   ttl_seconds = std::min(ttl_seconds.value_or(to), to);
 }
 
-// The answer section: aliases, and the addresses at their end. The server is
-// trusted to have followed the aliases, so which record belongs to which name
-// is not looked at.
+// The answer section: aliases, and the addresses at their end. The server is trusted to have
+// followed the aliases, so which record belongs to which name is not looked at.
 bool read_answers(Reader& reader, size_t count, IpAddress::Family family, Reply& reply) {
   const bool v4 = family == IpAddress::Family::v4;
   for (size_t i = 0; i < count; ++i) {
@@ -112,8 +109,7 @@ bool read_answers(Reader& reader, size_t count, IpAddress::Family family, Reply&
   return true;
 }
 
-// The authority section of a negative answer: how long the zone lets it be
-// kept.
+// The authority section of a negative answer: how long the zone lets it be kept.
 bool read_negative_ttl(Reader& reader, size_t count, Reply& reply) {
   reply.ttl_seconds.reset();
   for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,5 @@
-// A name server's answer, as far as addresses need it (RFC 1035 section 4.1).
-// Pure: bytes in, value out. That it answers our question was checked before
-// (c-ares: sender, id, name, type, class).
+// A name server's answer, as far as addresses need it (RFC 1035 section 4.1). Pure: bytes in, value
+// out. That it answers our question was checked before (c-ares: sender, id, name, type, class).
 #pragma once
 
 #include <cstddef>
@@ -25,9 +24,8 @@ struct Reply {
   };
   Kind kind = Kind::failure;
   std::vector<IpAddress> addresses;
-  // How long it holds: the shortest of the records that lead to the addresses;
-  // of a negative answer what its SOA record says (RFC 2308 section 5), nullopt
-  // where it brings none.
+  // How long it holds: the shortest of the records that lead to the addresses; of a negative answer
+  // what its SOA record says (RFC 2308 section 5), nullopt where it brings none.
   std::optional<uint32_t> ttl_seconds;
 };
 

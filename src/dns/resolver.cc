@@ -105,8 +105,7 @@ bool Resolver::Impl::answer_from_hosts(const std::string& name, Lookup& lookup) 
 }
 
 bool Resolver::Impl::holds(Entry& entry, IpAddress::Family family) const {
-  // While the other family is being asked about, this one's answer is not asked
-  // for again.
+  // While the other family is being asked about, this one's answer is not asked for again.
   if (entry.query) return !entry.query->open(family);
   return loop_.now() < entry.of(family).until;
 }
@@ -146,8 +145,7 @@ void Resolver::Impl::retire(Query& query) {
   Entry& entry = *static_cast<Entry*>(query.key());
   if (query.started()) --in_flight_;
   stats_.queries += query.questions();
-  // A server that did not answer in time, while another did, is not asked first
-  // by the next name.
+  // A server that did not answer in time, while another did, is not asked first by the next name.
   if (query.tries_lost() > 0 && query.first_server() == preferred_server_)
     preferred_server_ = (preferred_server_ + query.tries_lost()) % settings_.servers.size();
   entry.lookups.clear();

@@ -43,8 +43,7 @@ std::string normal_name(std::string_view name) {
   return lowered(name);
 }
 
-// As c-ares wants it; a link-local one is named with its interface
-// ("fe80::53%eth0").
+// As c-ares wants it; a link-local one is named with its interface ("fe80::53%eth0").
 std::optional<std::string> server_of(std::string_view word) {
   const std::string_view address_text = word.substr(0, word.find('%'));
   const std::optional<IpAddress> address = IpAddress::parse(address_text);
@@ -76,8 +75,7 @@ Hosts Hosts::parse(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = take_line(text);
     line = line.substr(0, line.find('#'));
-    // An address with a zone is passed over: what dials it could not say on
-    // which link.
+    // An address with a zone is passed over: what dials it could not say on which link.
     const std::optional<IpAddress> address = IpAddress::parse(take_word(line));
     if (!address) continue;
     for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {

@@ -6,24 +6,21 @@ namespace headrace::dns {
 namespace {
 
 struct NobodyOwner final : Query::Owner {
-  void answered(Query &, IpAddress::Family, Answer) override {}
-  void finished(Query &) override {}
+  void answered(Query&, IpAddress::Family, Answer) override {}
+  void finished(Query&) override {}
 };
 
 class CacheTest : public testing::Test {
-protected:
-  void give_query(Entry &entry) {
-    entry.query = std::make_unique<Query>(*loop, owner, nullptr,
-                                          std::vector<std::string>{*entry.name},
-                                          std::chrono::seconds(5));
+ protected:
+  void give_query(Entry& entry) {
+    entry.query = std::make_unique<Query>(
+        *loop, owner, nullptr, std::vector<std::string>{*entry.name}, std::chrono::seconds(5));
     cache.touch(entry);
   }
   // Whether what was noted of the name is still known.
-  bool remembers(const std::string &name) {
-    return cache.get(name).v4.until != net::Instant();
-  }
-  Entry &note(const std::string &name) {
-    Entry &entry = cache.get(name);
+  bool remembers(const std::string& name) { return cache.get(name).v4.until != net::Instant(); }
+  Entry& note(const std::string& name) {
+    Entry& entry = cache.get(name);
     entry.v4.until = net::Instant(std::chrono::seconds(1));
     return entry;
   }
@@ -54,7 +51,7 @@ TEST_F(CacheTest, a_name_with_a_query_is_not_put_out) {
   note("c");
   note("d");
   EXPECT_TRUE(remembers("a"));
-  Entry &a = cache.get("a");
+  Entry& a = cache.get("a");
   a.query.reset();
   cache.touch(a);
   note("e");
@@ -64,11 +61,10 @@ TEST_F(CacheTest, a_name_with_a_query_is_not_put_out) {
 }
 
 TEST_F(CacheTest, names_that_all_have_queries_may_exceed_it) {
-  for (const char *name : {"a", "b", "c", "d"})
-    give_query(note(name));
+  for (const char* name : {"a", "b", "c", "d"}) give_query(note(name));
   EXPECT_EQ(cache.size(), 4u);
-  for (const char *name : {"a", "b", "c", "d"}) {
-    Entry &entry = cache.get(name);
+  for (const char* name : {"a", "b", "c", "d"}) {
+    Entry& entry = cache.get(name);
     entry.query.reset();
     cache.touch(entry);
   }
@@ -76,5 +72,5 @@ TEST_F(CacheTest, names_that_all_have_queries_may_exceed_it) {
   EXPECT_EQ(cache.size(), 3u);
 }
 
-} // namespace
-} // namespace headrace::dns
+}  // namespace
+}  // namespace headrace::dns

@@ -1,5 +1,4 @@
-// How long answers are kept, who shares them, and what happens when somebody
-// goes.
+// How long answers are kept, who shares them, and what happens when somebody goes.
 #include <algorithm>
 
 #include "resolver_fixture.h"
@@ -13,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 ScriptedServer::Script any_address(uint32_t ttl_seconds) {
-  return [ttl_seconds](const auto &asked) {
+  return [ttl_seconds](const auto& asked) {
     return Answers{Message(asked).any_address(ttl_seconds).bytes()};
   };
 }
@@ -55,12 +54,8 @@ TEST_F(ResolverTest, a_ttl_is_bounded_by_a_second_and_an_hour) {
 }
 
 TEST_F(ResolverTest, the_shortest_ttl_on_the_way_counts_also_that_of_an_alias) {
-  server.answer([](const auto &asked) {
-    return Answers{Message(asked)
-                       .cname("end.test", 20)
-                       .any_address(300)
-                       .any_address(60)
-                       .bytes()};
+  server.answer([](const auto& asked) {
+    return Answers{Message(asked).cname("end.test", 20).any_address(300).any_address(60).bytes()};
   });
   resolve("o.test");
   clock.advance(seconds(19));
@@ -72,9 +67,8 @@ TEST_F(ResolverTest, the_shortest_ttl_on_the_way_counts_also_that_of_an_alias) {
 }
 
 TEST_F(ResolverTest, only_the_family_that_ran_out_is_asked_again) {
-  server.answer([](const auto &asked) {
-    return Answers{
-        Message(asked).any_address(asked.type == kA ? 300 : 10).bytes()};
+  server.answer([](const auto& asked) {
+    return Answers{Message(asked).any_address(asked.type == kA ? 300 : 10).bytes()};
   });
   resolve("o.test");
   clock.advance(seconds(20));
@@ -87,21 +81,18 @@ TEST_F(ResolverTest, only_the_family_that_ran_out_is_asked_again) {
   EXPECT_EQ(server.count("o.test", kAaaa), 2u);
 }
 
-TEST_F(ResolverTest,
-       b138_a_name_that_appears_is_found_after_five_seconds_at_most) {
+TEST_F(ResolverTest, b138_a_name_that_appears_is_found_after_five_seconds_at_most) {
   bool exists = false;
-  server.answer([&](const auto &asked) {
+  server.answer([&](const auto& asked) {
     Message message(asked);
-    if (exists)
-      return Answers{message.any_address().bytes()};
+    if (exists) return Answers{message.any_address().bytes()};
     return Answers{message.code(kNxDomain).soa(3'600).bytes()};
   });
   EXPECT_EQ(resolve("new.test")->lookup.error(), Errc::name_unknown);
   exists = true;
   clock.advance(milliseconds(4'500));
   turn();
-  EXPECT_EQ(resolve("new.test")->lookup.error(), Errc::name_unknown)
-      << "not kept for SOA minimum";
+  EXPECT_EQ(resolve("new.test")->lookup.error(), Errc::name_unknown) << "not kept for SOA minimum";
   EXPECT_EQ(server.asked().size(), 2u);
   clock.advance(milliseconds(600));
   turn();
@@ -109,15 +100,13 @@ TEST_F(ResolverTest,
 }
 
 TEST_F(ResolverTest, b138_a_soa_that_says_less_than_five_seconds_is_obeyed) {
-  server.answer([](const auto &asked) {
+  server.answer([](const auto& asked) {
     Message message(asked);
-    if (asked.name == "minimum.test")
-      message.soa(2, 3'600);
-    if (asked.name == "ttl.test")
-      message.soa(3'600, 2); // RFC 2308 section 5: the lesser of both
+    if (asked.name == "minimum.test") message.soa(2, 3'600);
+    if (asked.name == "ttl.test") message.soa(3'600, 2);  // RFC 2308 section 5: the lesser of both
     return Answers{message.bytes()};
   });
-  for (const char *name : {"minimum.test", "ttl.test"}) {
+  for (const char* name : {"minimum.test", "ttl.test"}) {
     resolve(name);
     clock.advance(milliseconds(1'800));
     turn();
@@ -128,11 +117,8 @@ TEST_F(ResolverTest, b138_a_soa_that_says_less_than_five_seconds_is_obeyed) {
   }
 }
 
-TEST_F(ResolverTest,
-       b138_a_negative_answer_without_soa_is_kept_for_a_second_at_most) {
-  server.answer([](const auto &asked) {
-    return Answers{Message(asked).code(kNxDomain).bytes()};
-  });
+TEST_F(ResolverTest, b138_a_negative_answer_without_soa_is_kept_for_a_second_at_most) {
+  server.answer([](const auto& asked) { return Answers{Message(asked).code(kNxDomain).bytes()}; });
   resolve("no-soa.test");
   clock.advance(milliseconds(1'100));
   turn();
@@ -140,11 +126,10 @@ TEST_F(ResolverTest,
 }
 
 TEST_F(ResolverTest, b138_one_servfail_is_tried_again_and_does_no_harm) {
-  int servfails = 2; // one for each family
-  server.answer([&](const auto &asked) {
+  int servfails = 2;  // one for each family
+  server.answer([&](const auto& asked) {
     Message message(asked);
-    if (servfails > 0)
-      return --servfails, Answers{message.code(kServFail).bytes()};
+    if (servfails > 0) return --servfails, Answers{message.code(kServFail).bytes()};
     return Answers{message.any_address().bytes()};
   });
   const auto asker = resolve("flaky.test");
@@ -154,9 +139,8 @@ TEST_F(ResolverTest, b138_one_servfail_is_tried_again_and_does_no_harm) {
 }
 
 TEST_F(ResolverTest, b138_a_lost_question_is_sent_again_after_a_second) {
-  server.answer([&](const auto &asked) {
-    if (server.count(asked.name, asked.type) == 1)
-      return Answers{};
+  server.answer([&](const auto& asked) {
+    if (server.count(asked.name, asked.type) == 1) return Answers{};
     return Answers{Message(asked).any_address().bytes()};
   });
   const auto asker = resolve("lossy.test");
@@ -166,12 +150,10 @@ TEST_F(ResolverTest, b138_a_lost_question_is_sent_again_after_a_second) {
 
 TEST_F(ResolverTest, b138_failures_are_kept_for_a_second_only) {
   bool good = false;
-  server.answer([&](const auto &asked) {
+  server.answer([&](const auto& asked) {
     Message message(asked);
-    if (good)
-      return Answers{message.any_address().bytes()};
-    if (asked.name == "silent.test")
-      return Answers{};
+    if (good) return Answers{message.any_address().bytes()};
+    if (asked.name == "silent.test") return Answers{};
     return Answers{message.code(kServFail).bytes()};
   });
   make_resolver(milliseconds(500));
@@ -181,8 +163,7 @@ TEST_F(ResolverTest, b138_failures_are_kept_for_a_second_only) {
   ASSERT_TRUE(run_until_finished(*silent));
   EXPECT_EQ(silent->lookup.error(), Errc::name_timed_out);
   EXPECT_EQ(broken->lookup.error(), Errc::name_failed);
-  EXPECT_TRUE(ask("silent.test")->lookup.finished())
-      << "RFC 9520: kept for a second";
+  EXPECT_TRUE(ask("silent.test")->lookup.finished()) << "RFC 9520: kept for a second";
   good = true;
   clock.advance(milliseconds(1'100));
   turn();
@@ -192,19 +173,16 @@ TEST_F(ResolverTest, b138_failures_are_kept_for_a_second_only) {
 
 TEST_F(ResolverTest, lookups_of_one_name_share_its_questions) {
   std::vector<std::unique_ptr<Asker>> askers;
-  for (int i = 0; i < 10; ++i)
-    askers.push_back(ask("o.test"));
-  for (const auto &asker : askers)
-    ASSERT_TRUE(run_until_finished(*asker));
+  for (int i = 0; i < 10; ++i) askers.push_back(ask("o.test"));
+  for (const auto& asker : askers) ASSERT_TRUE(run_until_finished(*asker));
   EXPECT_EQ(server.asked().size(), 2u);
   EXPECT_EQ(resolver->stats().queries, 2u);
 }
 
 TEST_F(ResolverTest, a_lookup_that_joins_late_learns_what_came_before_it) {
   bool six_may_come = false;
-  server.answer([&](const auto &asked) {
-    if (asked.type == kAaaa && !six_may_come)
-      return Answers{};
+  server.answer([&](const auto& asked) {
+    if (asked.type == kAaaa && !six_may_come) return Answers{};
     return Answers{Message(asked).any_address().bytes()};
   });
   const auto first = ask("o.test");
@@ -218,8 +196,7 @@ TEST_F(ResolverTest, a_lookup_that_joins_late_learns_what_came_before_it) {
   EXPECT_EQ(server.count("o.test", kA), 1u);
 }
 
-TEST_F(ResolverTest,
-       a_lookup_may_go_at_any_time_and_the_answer_is_kept_for_others) {
+TEST_F(ResolverTest, a_lookup_may_go_at_any_time_and_the_answer_is_kept_for_others) {
   auto goes = ask("o.test");
   const auto stays = ask("o.test");
   goes.reset();
@@ -237,15 +214,14 @@ TEST_F(ResolverTest, a_lookup_may_go_and_another_come_while_an_owner_runs) {
   std::unique_ptr<Asker> third;
   first->when_ready = [&] {
     second.reset();
-    if (!third)
-      third = ask("third.test");
+    if (!third) third = ask("third.test");
   };
   ASSERT_TRUE(run_until([&] { return third && third->lookup.finished(); }));
   EXPECT_EQ(second, nullptr);
 }
 
 TEST_F(ResolverTest, a_resolver_may_go_with_lookups_open) {
-  server.answer([](const auto &) { return Answers{}; });
+  server.answer([](const auto&) { return Answers{}; });
   server.listen_for_tcp();
   const auto asker = ask("o.test");
   ASSERT_TRUE(run_until([&] { return server.asked().size() == 2; }));
@@ -260,34 +236,31 @@ TEST_F(ResolverTest, a_resolver_may_go_with_lookups_open) {
 TEST_F(ResolverTest, more_names_than_may_be_in_flight_wait_their_turn) {
   constexpr size_t kWaiting = 10;
   constexpr size_t kNames = Resolver::kNamesInFlightMax + kWaiting;
-  server.answer([](const auto &) { return Answers{}; });
+  server.answer([](const auto&) { return Answers{}; });
   make_resolver(seconds(30));
   const auto name = [](size_t i) { return "n" + std::to_string(i) + ".test"; };
   std::vector<std::unique_ptr<Asker>> askers;
   for (size_t i = 0; i < kNames; ++i) {
     askers.push_back(ask(name(i)));
-    server.poll(); // its socket would not hold so many questions
+    server.poll();  // its socket would not hold so many questions
   }
   EXPECT_EQ(resolver->stats().waited, kWaiting);
   EXPECT_EQ(server.asked().size(), 2 * Resolver::kNamesInFlightMax);
   EXPECT_EQ(server.count(name(kNames - 1), kA), 0u);
 
-  const size_t gone =
-      Resolver::kNamesInFlightMax; // the first of those that wait
+  const size_t gone = Resolver::kNamesInFlightMax;  // the first of those that wait
   askers[gone].reset();
   server.answer(any_address(300));
   for (size_t i = 0; i < 2 * Resolver::kNamesInFlightMax; ++i)
-    server.send(Message(server.asked()[i]).any_address().bytes(),
-                server.asked()[i].from);
-  for (const auto &asker : askers)
-    ASSERT_TRUE(!asker || run_until_finished(*asker));
+    server.send(Message(server.asked()[i]).any_address().bytes(), server.asked()[i].from);
+  for (const auto& asker : askers) ASSERT_TRUE(!asker || run_until_finished(*asker));
   EXPECT_EQ(server.count(name(kNames - 1), kA), 1u);
   EXPECT_EQ(server.count(name(gone), kA), 0u);
   EXPECT_EQ(resolver->stats().failures, 0u);
 }
 
 TEST_F(ResolverTest, a_name_that_waits_has_no_more_time_than_the_others) {
-  server.answer([](const auto &) { return Answers{}; });
+  server.answer([](const auto&) { return Answers{}; });
   make_resolver(milliseconds(300));
   std::vector<std::unique_ptr<Asker>> askers;
   for (size_t i = 0; i < Resolver::kNamesInFlightMax + 1; ++i)
@@ -297,5 +270,5 @@ TEST_F(ResolverTest, a_name_that_waits_has_no_more_time_than_the_others) {
   EXPECT_LT(took(), seconds(4));
 }
 
-} // namespace
-} // namespace headrace::dns
+}  // namespace
+}  // namespace headrace::dns

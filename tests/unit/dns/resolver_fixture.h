@@ -14,14 +14,14 @@
 
 namespace headrace::dns {
 
-// The real time, and what a test adds to it: sockets and c-ares live in the
-// one, the cache in the sum.
+// The real time, and what a test adds to it: sockets and c-ares live in the one, the cache in the
+// sum.
 class ShiftedClock final : public net::Clock {
-public:
+ public:
   net::Instant now() const override { return system_.now() + shift_; }
   void advance(net::Duration by) { shift_ += by; }
 
-private:
+ private:
   net::SystemClock system_;
   net::Duration shift_{0};
 };
@@ -30,8 +30,7 @@ private:
 struct Asker final : net::Runnable {
   void run() override {
     ++runs;
-    if (when_ready)
-      when_ready();
+    if (when_ready) when_ready();
   }
 
   Lookup lookup{*this};
@@ -41,37 +40,36 @@ struct Asker final : net::Runnable {
 
 // A file of the system that a test writes, gone with it.
 class TextFile {
-public:
-  explicit TextFile(const std::string &text);
+ public:
+  explicit TextFile(const std::string& text);
   ~TextFile();
-  const std::string &path() const { return path_; }
+  const std::string& path() const { return path_; }
   // As an administrator's editor does it: another file takes the place.
-  void replace(const std::string &text);
+  void replace(const std::string& text);
 
-private:
+ private:
   std::string path_;
 };
 
-// Less than any server is given to answer: what takes less did not wait for a
-// time-out.
+// Less than any server is given to answer: what takes less did not wait for a time-out.
 inline constexpr net::Duration kAtOnce = std::chrono::milliseconds(900);
 
-std::string text_of(const std::vector<IpAddress> &addresses);
+std::string text_of(const std::vector<IpAddress>& addresses);
 
 class ResolverTest : public testing::Test {
-protected:
+ protected:
   ResolverTest();
 
   // To be called once the servers are known.
   void make_resolver(net::Duration timeout = std::chrono::seconds(5));
-  std::unique_ptr<Asker> ask(const std::string &name);
+  std::unique_ptr<Asker> ask(const std::string& name);
   // Asks and waits until both families are answered.
-  std::unique_ptr<Asker> resolve(const std::string &name);
+  std::unique_ptr<Asker> resolve(const std::string& name);
 
-  // Turns the loop and the servers until the condition holds; false when that
-  // takes over ten seconds.
-  bool run_until(const std::function<bool()> &condition);
-  bool run_until_finished(Asker &asker) {
+  // Turns the loop and the servers until the condition holds; false when that takes over ten
+  // seconds.
+  bool run_until(const std::function<bool()>& condition);
+  bool run_until_finished(Asker& asker) {
     return run_until([&] { return asker.lookup.finished(); });
   }
   // Turns for a while, for what must not happen.
@@ -84,16 +82,14 @@ protected:
   ShiftedClock clock;
   std::unique_ptr<net::Loop> loop;
   TextFile hosts{""};
-  TextFile resolv_conf{
-      "search .\n"}; // nothing to search, whatever this host's own domain is
+  TextFile resolv_conf{"search .\n"};  // nothing to search, whatever this host's own domain is
   ScriptedServer server;
-  std::vector<ScriptedServer *>
-      more_servers; // served, and listed behind `server`
+  std::vector<ScriptedServer*> more_servers;  // served, and listed behind `server`
   Options options;
   std::unique_ptr<Resolver> resolver;
 
-private:
+ private:
   net::Duration took_{0};
 };
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

@@ -1,5 +1,5 @@
-// A name server that does what a test tells it: UDP and TCP on one port of
-// loopback, in the test's own thread, served by poll().
+// A name server that does what a test tells it: UDP and TCP on one port of loopback, in the test's
+// own thread, served by poll().
 #pragma once
 
 #include <sys/socket.h>
@@ -16,15 +16,15 @@
 namespace headrace::dns {
 
 class ScriptedServer {
-public:
+ public:
   struct Asked : Question {
     net::Endpoint from;
     bool over_tcp = false;
   };
   // What goes back, message by message; empty: silence.
-  using Script = std::function<std::vector<std::string>(const Asked &)>;
+  using Script = std::function<std::vector<std::string>(const Asked&)>;
 
-  explicit ScriptedServer(const char *address = "127.0.0.1");
+  explicit ScriptedServer(const char* address = "127.0.0.1");
 
   std::string name() const { return endpoint_.to_string(); }
   void answer(Script script) { script_ = std::move(script); }
@@ -36,13 +36,13 @@ public:
 
   // Serves what has come.
   void poll();
-  const std::vector<Asked> &asked() const { return asked_; }
-  size_t count(const std::string &name, uint16_t type) const;
+  const std::vector<Asked>& asked() const { return asked_; }
+  size_t count(const std::string& name, uint16_t type) const;
 
   // Sends a datagram from this server's port unasked.
-  void send(const std::string &message, const net::Endpoint &to);
+  void send(const std::string& message, const net::Endpoint& to);
 
-private:
+ private:
   struct Connection {
     UniqueFd fd;
     net::Endpoint from;
@@ -50,16 +50,16 @@ private:
     std::string out;
   };
 
-  std::vector<std::string> take(const std::string &message,
-                                const net::Endpoint &from, bool over_tcp);
+  std::vector<std::string> take(const std::string& message, const net::Endpoint& from,
+                                bool over_tcp);
   void poll_datagrams();
-  void poll_connection(Connection &connection);
+  void poll_connection(Connection& connection);
 
   net::Endpoint endpoint_;
   UniqueFd udp_;
   UniqueFd listener_;
   std::vector<std::unique_ptr<Connection>> connections_;
-  Script script_ = [](const Asked &asked) {
+  Script script_ = [](const Asked& asked) {
     return std::vector<std::string>{Message(asked).any_address().bytes()};
   };
   std::vector<Asked> asked_;
@@ -67,4 +67,4 @@ private:
   bool close_tcp_at_once_ = false;
 };
 
-} // namespace headrace::dns
+}  // namespace headrace::dns

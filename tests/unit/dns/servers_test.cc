@@ -1,5 +1,4 @@
-// Which servers are asked, in what order and for how long; and the system's
-// files.
+// Which servers are asked, in what order and for how long; and the system's files.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -17,7 +16,9 @@ using Answers = std::vector<std::string>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Answers silence(const ScriptedServer::Asked &) { return {}; }
+Answers silence(const ScriptedServer::Asked&) {
+  return {};
+}
 
 TEST_F(ResolverTest, a_dead_first_server_costs_a_second_once) {
   ScriptedServer second;
@@ -31,16 +32,13 @@ TEST_F(ResolverTest, a_dead_first_server_costs_a_second_once) {
   EXPECT_EQ(server.count("second.test", kA), 0u);
 }
 
-TEST_F(ResolverTest,
-       names_that_met_the_dead_server_together_agree_on_the_next) {
+TEST_F(ResolverTest, names_that_met_the_dead_server_together_agree_on_the_next) {
   ScriptedServer second;
   more_servers = {&second};
   server.answer(silence);
   std::vector<std::unique_ptr<Asker>> askers;
-  for (int i = 0; i < 4; ++i)
-    askers.push_back(ask("n" + std::to_string(i) + ".test"));
-  for (const auto &asker : askers)
-    ASSERT_TRUE(run_until_finished(*asker));
+  for (int i = 0; i < 4; ++i) askers.push_back(ask("n" + std::to_string(i) + ".test"));
+  for (const auto& asker : askers) ASSERT_TRUE(run_until_finished(*asker));
   resolve("next.test");
   EXPECT_EQ(server.count("next.test", kA), 0u);
 }
@@ -48,16 +46,14 @@ TEST_F(ResolverTest,
 TEST_F(ResolverTest, a_server_that_fails_is_passed_over) {
   ScriptedServer second;
   more_servers = {&second};
-  server.answer([](const auto &asked) {
-    return Answers{Message(asked).code(kServFail).bytes()};
-  });
+  server.answer([](const auto& asked) { return Answers{Message(asked).code(kServFail).bytes()}; });
   const auto asker = resolve("o.test");
   EXPECT_EQ(asker->lookup.v4().addresses.size(), 1u);
   EXPECT_LT(took(), kAtOnce);
 }
 
-// The kernel says so by ICMP, of which it sends only so many a second: others
-// may have used them up.
+// The kernel says so by ICMP, of which it sends only so many a second: others may have used them
+// up.
 TEST_F(ResolverTest, a_server_that_is_not_there_fails_at_once) {
   constexpr int kAttempts = 5;
   bool at_once = false;
@@ -97,7 +93,7 @@ TEST_F(ResolverTest, a_server_may_be_ipv6_with_a_port) {
 // 1.18 knows no interfaces, and later versions may not know this one.
 TEST_F(ResolverTest, a_link_local_server_does_not_spoil_the_others) {
   struct Listener final : Channel::Listener {
-    void learn(const Channel::Outcome &outcome) override {
+    void learn(const Channel::Outcome& outcome) override {
       learned = true;
       error = outcome.error;
     }
@@ -105,11 +101,10 @@ TEST_F(ResolverTest, a_link_local_server_does_not_spoil_the_others) {
     std::optional<Errc> error;
   } listener;
   Asker owner;
-  const std::vector<std::string> servers = {"[fe80::53%nosuch0]:53",
-                                            server.name()};
+  const std::vector<std::string> servers = {"[fe80::53%nosuch0]:53", server.name()};
   auto opened = Channel::open(*loop, owner, servers, Channel::kTryTimeout);
   ASSERT_TRUE(opened.has_value());
-  Channel &channel = **opened;
+  Channel& channel = **opened;
   ASSERT_TRUE(channel.ask("o.test", IpAddress::Family::v4, listener));
   ASSERT_TRUE(run_until([&] {
     channel.process();
@@ -127,7 +122,7 @@ TEST_F(ResolverTest, malformed_servers_are_refused) {
 
 // Takes all descriptors of the process but `spare`.
 class ScarceDescriptors {
-public:
+ public:
   explicit ScarceDescriptors(size_t spare) {
     getrlimit(RLIMIT_NOFILE, &before_);
     rlimit low = before_;
@@ -135,15 +130,14 @@ public:
     setrlimit(RLIMIT_NOFILE, &low);
     for (;;) {
       UniqueFd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-      if (!fd)
-        break;
+      if (!fd) break;
       taken_.push_back(std::move(fd));
     }
     taken_.resize(taken_.size() - spare);
   }
   ~ScarceDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
 
-private:
+ private:
   rlimit before_{};
   std::vector<UniqueFd> taken_;
 };
@@ -163,9 +157,7 @@ TEST_F(ResolverTest, out_of_descriptors_is_said_at_once_and_not_remembered) {
 
 TEST_F(ResolverTest, out_of_descriptors_for_tcp_is_said_as_well) {
   server.listen_for_tcp();
-  server.answer([](const auto &asked) {
-    return Answers{Message(asked).truncated().bytes()};
-  });
+  server.answer([](const auto& asked) { return Answers{Message(asked).truncated().bytes()}; });
   resolve("before.test");
   ScarceDescriptors scarce(1);
   const auto asker = resolve("o.test");
@@ -174,8 +166,9 @@ TEST_F(ResolverTest, out_of_descriptors_for_tcp_is_said_as_well) {
 }
 
 TEST_F(ResolverTest, the_hosts_file_comes_first_and_its_changes_are_followed) {
-  hosts.replace("192.0.2.7 printer printer.lan\n2001:db8::7 printer\n192.0.2.8 "
-                "scanner\n");
+  hosts.replace(
+      "192.0.2.7 printer printer.lan\n2001:db8::7 printer\n192.0.2.8 "
+      "scanner\n");
   const auto printer = ask("printer");
   EXPECT_TRUE(printer->lookup.finished());
   EXPECT_EQ(text_of(printer->lookup.v4().addresses), "192.0.2.7");
@@ -192,7 +185,7 @@ TEST_F(ResolverTest, the_hosts_file_comes_first_and_its_changes_are_followed) {
 }
 
 TEST_F(ResolverTest, localhost_is_this_host_and_never_asked_for) {
-  for (const char *name : {"localhost", "app.localhost"}) {
+  for (const char* name : {"localhost", "app.localhost"}) {
     const auto asker = ask(name);
     EXPECT_EQ(text_of(asker->lookup.v4().addresses), "127.0.0.1") << name;
     EXPECT_EQ(text_of(asker->lookup.v6().addresses), "::1") << name;
@@ -209,7 +202,7 @@ TEST_F(ResolverTest, onion_names_are_never_asked_for) {
 
 TEST_F(ResolverTest, domains_are_searched_as_resolv_conf_says) {
   resolv_conf.replace("search one.test two.test\noptions ndots:1\n");
-  server.answer([](const auto &asked) {
+  server.answer([](const auto& asked) {
     Message message(asked);
     if (asked.name != "host.two.test")
       message.code(kNxDomain);
@@ -230,15 +223,14 @@ TEST_F(ResolverTest, domains_are_searched_as_resolv_conf_says) {
 
 TEST_F(ResolverTest, after_a_failure_no_other_name_is_tried) {
   resolv_conf.replace("search one.test two.test\n");
-  server.answer([](const auto &asked) {
+  server.answer([](const auto& asked) {
     Message message(asked);
-    if (asked.name == "host.one.test")
-      return Answers{message.code(kServFail).bytes()};
+    if (asked.name == "host.one.test") return Answers{message.code(kServFail).bytes()};
     return Answers{message.any_address().bytes()};
   });
   EXPECT_EQ(resolve("host")->lookup.error(), Errc::name_failed);
   EXPECT_EQ(server.count("host.two.test", kA), 0u);
 }
 
-} // namespace
-} // namespace headrace::dns
+}  // namespace
+}  // namespace headrace::dns
