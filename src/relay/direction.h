@@ -63,6 +63,8 @@ class Direction {
   bool push(net::Socket& destination, std::span<const ByteSpan> pieces);
   // Sends what is queued: write, destination_failed, or again when all has left.
   Want drain(net::Socket& destination, Mover& mover);
+  // What push() and prepend() have queued.
+  ByteSpan queued() const { return residue_.bytes(); }
   // Gives back what is leased; bytes not yet passed on are lost.
   void abandon(Mover& mover);
 

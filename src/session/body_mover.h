@@ -31,6 +31,7 @@ class BodyMover {
   bool finished() const { return body_ended() && direction_.idle(); }
   // Everything that was given to it for the destination has left.
   bool idle() const { return direction_.idle(); }
+  ByteSpan queued() const { return direction_.queued(); }
   // Received behind the body: the client's next request, or what an upstream has no business to
   // send.
   net::Residue surplus;

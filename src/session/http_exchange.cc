@@ -204,10 +204,12 @@ Exchange::State Exchange::pass_final(const http::ResponseHead& head, MutableByte
 }
 
 Exchange::State Exchange::switch_protocols(const http::ResponseHead& head, ByteSpan rest) {
-  if (!request_.upgrade) return fail(Errc::malformed, Side::upstream);
+  // Nobody can agree to a request that has not come to its end.
+  if (!request_.upgrade || !up_.finished()) return fail(Errc::malformed, Side::upstream);
   Result<http::ConnectionOptions> connection = http::connection_options(head);
   if (!connection || !connection->upgrade) return fail(Errc::malformed, Side::upstream);
   status_ = head.status;
+  switch_reply_ = as_text(down_.queued());  // interim answers
   http::append_response_head({head, *connection, {}, session_.worker().via_id}, switch_reply_);
   switch_reply_ += as_text(rest);
   return State::switched;
