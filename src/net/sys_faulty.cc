@@ -136,7 +136,11 @@ int pipe(int fds[2]) {
 int epoll_ctl(int fd, int operation, int watched_fd, epoll_event* event) {
   if (operation == EPOLL_CTL_ADD && lacks({ENOSPC, ENOMEM})) return -1;
   int result = ::epoll_ctl(fd, operation, watched_fd, event);
-  if (operation == EPOLL_CTL_DEL) watched.erase(watched_fd);
+  // The number may have belonged to a descriptor that was closed meanwhile.
+  if (operation != EPOLL_CTL_MOD) {
+    watched.erase(watched_fd);
+    owed.erase(watched_fd);
+  }
   if (result == 0 && event && (event->events & EPOLLET)) watched[watched_fd] = {fd, *event};
   return result;
 }
