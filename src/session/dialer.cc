@@ -21,12 +21,22 @@ Error local_error(int os_errno) {
   return Error{errc_of_errno(os_errno), Side::local, os_errno};
 }
 
+// What we lack ourselves is no fault of the upstream.
+bool is_shortage(Errc what) {
+  return what == Errc::out_of_descriptors || what == Errc::out_of_memory ||
+         what == Errc::out_of_ports;
+}
+
+Error lookup_error(Errc what) {
+  bool ours = is_shortage(what) || what == Errc::os_failure;
+  return Error{what, ours ? Side::local : Side::upstream};
+}
+
 // What went wrong on the way to the upstream. Errors of connect(2) that are no fault of a resource
 // of ours count as the upstream's.
 Error connect_error(int os_errno) {
   Errc what = errc_of_errno(os_errno);
-  bool ours =
-      what == Errc::out_of_descriptors || what == Errc::out_of_memory || what == Errc::out_of_ports;
+  bool ours = is_shortage(what);
   if (what == Errc::os_failure || what == Errc::reset) what = Errc::connect_failed;
   return Error{what, ours ? Side::local : Side::upstream, os_errno};
 }
@@ -95,7 +105,7 @@ void Dialer::run() {
   while (!finished_ && may_start_attempt()) start_attempt();
   if (finished_ || !attempts_.empty() || next_ < addresses_.size()) return;
   bool all_known = took_v4_ && took_v6_;
-  if (all_known) return fail(failure_.value_or(Error{lookup_.error(), Side::upstream}));
+  if (all_known) return fail(failure_.value_or(lookup_error(lookup_.error())));
 }
 
 // Addresses as they come in: IPv6 first, the families taking turns (RFC 8305 section 4). The first
