@@ -14,7 +14,7 @@ constexpr size_t kSessionsMax = 4096;
 SSL_CTX* make_context(const SSL_METHOD* method) {
   SSL_CTX* context = ::SSL_CTX_new(method);
   if (context == nullptr) return nullptr;
-  // A peer that leaves without close_notify ends the stream; lengths are checked above TLS.
+  // Whoever leaves without close_notify ends the stream; lengths are checked above TLS.
   ::SSL_CTX_set_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_COMPRESSION);
   ::SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);

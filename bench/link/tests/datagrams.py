@@ -1,8 +1,8 @@
 """Datagrams for program_test.py, run inside a namespace.
 
   datagrams.py send HOST PORT COUNT BYTES              all at once
-  datagrams.py receive HOST FIRST_PORT PORTS SILENCE   says "ready", then, after the silence, per port
-                                                       [count, first, last, bytes] as JSON
+  datagrams.py receive HOST FIRST_PORT PORTS SILENCE   says "ready", then, after the silence, per
+                                                       port [count, first, last, bytes] as JSON
   datagrams.py echo HOST PORT                          says "ready"; sends back until it is ended
   datagrams.py ask HOST PORT COUNT                     says the round trips' milliseconds as JSON
 Times are the kernel's, of the packets' arrival, where they are not round trips: when this

@@ -74,7 +74,7 @@ class Link:
 
     def send(self, count, flows=1, size=PACKET):
         """From left to right, all at once and not more than a device holds, so that a machine that
-        lets us wait changes nothing; what arrived of each flow: count, first and last time, bytes."""
+        lets us wait changes nothing. What arrived of each flow: count, first, last time, bytes."""
         assert count * flows < DEVICE_QUEUE
         receiver = self.start(1, sys.executable, DATAGRAMS, "receive", RIGHT, 7000, flows, 1)
         assert receiver.stdout.readline() == "ready\n"
