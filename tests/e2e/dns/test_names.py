@@ -273,7 +273,8 @@ def test_B142_forged_answers_are_ignored(forge, dns):
         def behaviour(query):
             forge(query)
             return dns.answer(query)
-        dns.on(GOOD, behaviour, A)
+        # Once: a burst may drown the true answer in the socket's buffer; the proxy then asks again.
+        dns.on(GOOD, names.in_turn(behaviour, dns.answer), A)
         with Proxy("http", *dns.options()) as proxy:
             assert _status(proxy, GOOD, origin.port) == 200
         assert not evil.connections

@@ -8,12 +8,14 @@ import pytest
 
 from harness.client import Client
 from harness.origin import Origin, echo
-from harness.timing import limit
+from harness.timing import SLOW, limit
 from harness.tunnels import front
 
 TUNNELS = 4
 MESSAGES = 60
 INTERVAL_SECONDS = 1 / 30
+# Under a sanitizer the slowest percent says only who else had the CPU. The fault itself delays most messages.
+QUANTILE = 0.99 if SLOW <= 1 else 0.5
 
 
 def _one_write(client):
@@ -53,9 +55,9 @@ def _latencies(opener, exchange):
     return sorted(seconds)
 
 
-def _p99(opener, exchange):
+def _quantile(opener, exchange):
     seconds = _latencies(opener, exchange)
-    return seconds[math.ceil(len(seconds) * 0.99) - 1]
+    return seconds[math.ceil(len(seconds) * QUANTILE) - 1]
 
 
 @pytest.mark.parametrize("exchange", (_one_write, _write_write_read))
@@ -69,7 +71,7 @@ def test_B013_small_messages_are_not_delayed(name, exchange):
     with Origin(echo) as origin, front(name, origin) as via:
         added = []
         for _ in range(5):
-            added.append(_p99(via.open, exchange) - _p99(lambda: Client(origin.address), exchange))
+            added.append(_quantile(via.open, exchange) - _quantile(lambda: Client(origin.address), exchange))
             if added[-1] < limit(0.005):
                 return
-        raise AssertionError(f"added p99 latency in five runs: {[f'{s * 1000:.1f} ms' for s in added]}")
+        raise AssertionError(f"added latency at {QUANTILE:.0%} in five runs: {[f'{s * 1000:.1f} ms' for s in added]}")
