@@ -113,62 +113,64 @@ Exchange::State Exchange::step_answer() {
   return State::waiting;
 }
 
+// One receive per step: an upstream that sends interim answers without a pause must not keep the
+// worker to itself.
 Exchange::State Exchange::receive_head() {
-  for (;;) {
-    // An interim answer that the client has not taken holds up what follows.
-    Want drained = down_.drain(client(), session_.worker().mover);
-    if (drained == Want::write) return State::waiting;
-    if (drained == Want::destination_failed) return fail(Errc::reset, Side::client);
-    if (!upstream().readable()) return State::waiting;
-    MutableByteSpan buffer = session_.worker().mover.scratch();
-    net::IoResult in = upstream().receive(buffer);
-    if (in.blocked()) return State::waiting;
-    if (!in.moved()) return upstream_gone(in.os_errno);
-    any_answer_ = true;
-    State state;
-    if (answer_inbox_.empty()) {
-      state = take_head(buffer.first(in.bytes));
-    } else {
-      net::Residue whole = std::move(answer_inbox_);
-      whole.append(buffer.first(in.bytes));
-      answer_inbox_.clear();
-      state = take_head(MutableByteSpan(const_cast<uint8_t*>(whole.bytes().data()), whole.size()));
-    }
-    if (state != State::waiting || head_sent_) return state;
+  // An interim answer that the client has not taken holds up what follows.
+  Want drained = down_.drain(client(), session_.worker().mover);
+  if (drained == Want::write) return State::waiting;
+  if (drained == Want::destination_failed) return fail(Errc::reset, Side::client);
+  if (!upstream().readable()) return State::waiting;
+  MutableByteSpan buffer = session_.worker().mover.scratch();
+  net::IoResult in = upstream().receive(buffer);
+  if (in.blocked()) return State::waiting;
+  if (!in.moved()) return upstream_gone(in.os_errno);
+  any_answer_ = true;
+  State state;
+  if (answer_inbox_.empty()) {
+    state = take_heads(buffer.first(in.bytes));
+  } else {
+    net::Residue whole = std::move(answer_inbox_);
+    whole.append(buffer.first(in.bytes));
+    answer_inbox_.clear();
+    state = take_heads(MutableByteSpan(const_cast<uint8_t*>(whole.bytes().data()), whole.size()));
   }
+  bool more = state == State::waiting && !head_sent_ && upstream().readable();
+  return more ? State::again : state;
 }
 
-Exchange::State Exchange::take_head(MutableByteSpan bytes) {
+// Interim answers that came together leave together: there may be thousands.
+Exchange::State Exchange::take_heads(MutableByteSpan bytes) {
+  http::ResponseHead& head = session_.worker().response_head;
+  std::string& interim = session_.worker().head_text;
+  interim.clear();
   for (;;) {
-    http::ResponseHead& head = session_.worker().response_head;
     http::HeadParse parsed = http::parse_response_head(as_text(bytes), cursor_, head);
+    bool is_interim = parsed && head.status < 200 && head.status != 101;
+    if (!is_interim && !down_.push(interim, client())) return fail(Errc::reset, Side::client);
     if (parsed.failed()) return fail(Errc::malformed, Side::upstream);
     if (!parsed) {
       answer_inbox_.append(bytes);
       return State::waiting;
     }
     cursor_ = {};
-    size_t head_bytes = parsed.consumed_bytes();
-    if (head.status == 101) return switch_protocols(head, bytes.subspan(head_bytes));
-    if (head.status >= 200) return pass_final(head, bytes.subspan(head_bytes));
-    State state = pass_interim(head, head_bytes);
-    if (state != State::waiting) return state;
-    bytes = bytes.subspan(head_bytes);
-    if (bytes.empty()) return State::waiting;
+    MutableByteSpan rest = bytes.subspan(parsed.consumed_bytes());
+    if (head.status == 101) return switch_protocols(head, rest);
+    if (!is_interim) return pass_final(head, rest);
+    answer_head_bytes_ += parsed.consumed_bytes();
+    if (std::optional<Errc> fault = append_interim(head, interim))
+      return fail(*fault, Side::upstream);
+    bytes = rest;
   }
 }
 
 // 100, 102, 103: for the client, unless it speaks HTTP/1.0 (RFC 9110 section 15.2).
-Exchange::State Exchange::pass_interim(const http::ResponseHead& head, size_t head_bytes) {
-  answer_head_bytes_ += head_bytes;
-  if (request_.minor_version == 0) return State::waiting;
+std::optional<Errc> Exchange::append_interim(const http::ResponseHead& head, std::string& out) {
+  if (request_.minor_version == 0) return std::nullopt;
   Result<http::ConnectionOptions> connection = http::connection_options(head);
-  if (!connection) return fail(connection.error().what, Side::upstream);
-  std::string& text = session_.worker().head_text;
-  text.clear();
-  http::append_response_head({head, *connection, {}, session_.worker().via_id}, text);
-  if (!down_.push(text, client())) return fail(Errc::reset, Side::client);
-  return State::waiting;
+  if (!connection) return connection.error().what;
+  http::append_response_head({head, *connection, {}, session_.worker().via_id}, out);
+  return std::nullopt;
 }
 
 Exchange::State Exchange::pass_final(const http::ResponseHead& head, MutableByteSpan rest) {

@@ -66,9 +66,9 @@ class Exchange {
   State step_request();
   State step_answer();
   State receive_head();
-  // Parses what has come, in place; what is behind the head is the body's.
-  State take_head(MutableByteSpan bytes);
-  State pass_interim(const http::ResponseHead& head, size_t head_bytes);
+  // Parses what has come, in place, up to the final head; what is behind it is the body's.
+  State take_heads(MutableByteSpan bytes);
+  std::optional<Errc> append_interim(const http::ResponseHead& head, std::string& out);
   State pass_final(const http::ResponseHead& head, MutableByteSpan rest);
   State switch_protocols(const http::ResponseHead& head, ByteSpan rest);
   State fail(Errc what, Side whose, int os_errno = 0);

@@ -173,8 +173,8 @@ net::Task<Next> end_broken(Session& session, const HttpRequest& request, Exchang
     co_return Next::end;
   }
   if (error.whose == Side::client && error.what == Errc::ended) error.what = Errc::malformed;
-  HttpRefusal refusal{error};
-  refusal.target = request.target.to_string();
+  HttpRefusal refusal = refusal_of(request, error);
+  refusal.may_continue = false;
   Next next = co_await refuse(session, std::move(refusal));
   co_return next;
 }
@@ -253,6 +253,13 @@ net::Task<void> serve_http(Session& session) {
     Next next = co_await handle_request(session);
     if (next == Next::end) co_return;
     first = false;
+    if (session.inbox.empty() && !session.client().readable()) continue;
+    // More is there already: others first. What we answer ourselves needs no waiting, and a client
+    // that sends such requests without a pause would keep the worker to itself.
+    session.disarm_deadline();
+    session.run_again();
+    Result<Done> woken = co_await session.woken();
+    if (!woken) co_return;
   }
 }
 
