@@ -32,9 +32,10 @@ Result<UniqueFd> bind_tcp(const net::SocketName& name, bool both_families, Shari
     return os_error();
   if (name.family() == AF_INET6)
     set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, both_families ? 0 : 1);
-  // Clients inherit both.
+  // Clients inherit these.
   set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd.get(), SOL_SOCKET, SO_OOBINLINE, 1);  // an urgent byte is a byte (RFC 6093)
   if (bind(fd.get(), name.get(), name.length) != 0) return os_error();
   if (listen(fd.get(), kBacklog) != 0) return os_error();
   return fd;

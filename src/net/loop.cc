@@ -15,6 +15,7 @@ void Watch::note(uint32_t events) {
   if (events & (EPOLLOUT | kOver)) writable_ = true;
   if (events & (EPOLLRDHUP | kOver)) hung_up_ = true;
   if (events & EPOLLERR) faulty_ = true;
+  if (events & EPOLLPRI) urgent_ = true;
 }
 
 Result<std::unique_ptr<Loop>> Loop::create(const Clock& clock) {

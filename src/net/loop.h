@@ -52,6 +52,9 @@ class Watch {
   bool hung_up() const { return hung_up_; }
   // An error is pending on the descriptor (the next operation reports it).
   bool faulty() const { return faulty_; }
+  // The other side has used TCP's urgent mechanism. Reads stop at its mark whatever lies behind, so
+  // a short one does not tell that nothing is left; splice(2) does not get past the mark at all.
+  bool urgent() const { return urgent_; }
   void clear_readable() { readable_ = false; }
   void clear_writable() { writable_ = false; }
   // Who runs from now on; what was noted stays noted.
@@ -60,7 +63,7 @@ class Watch {
  protected:
   friend class Loop;
   void note(uint32_t events);
-  void expect_nothing() { readable_ = writable_ = hung_up_ = faulty_ = false; }
+  void expect_nothing() { readable_ = writable_ = hung_up_ = faulty_ = urgent_ = false; }
   void assume_ready() { readable_ = writable_ = true; }
 
  private:
@@ -69,11 +72,12 @@ class Watch {
   bool writable_ = false;
   bool hung_up_ = false;
   bool faulty_ = false;
+  bool urgent_ = false;
 };
 
 class Loop {
  public:
-  static constexpr uint32_t kEdges = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  static constexpr uint32_t kEdges = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
 
   // The clock outlives the loop.
   static Result<std::unique_ptr<Loop>> create(const Clock& clock);

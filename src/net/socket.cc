@@ -31,7 +31,7 @@ Result<Done> Socket::open(Loop& loop, UniqueFd fd) {
 
 IoResult Socket::result_of_read(ssize_t bytes, bool short_read) {
   if (bytes > 0) {
-    if (short_read && !hung_up()) clear_readable();
+    if (short_read && !hung_up() && !urgent()) clear_readable();
     return {IoResult::Kind::moved, 0, static_cast<size_t>(bytes)};
   }
   if (bytes == 0) return {IoResult::Kind::ended, 0, 0};

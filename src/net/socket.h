@@ -43,8 +43,8 @@ class Socket : public Watch {
   // Takes a connected descriptor and registers it. On failure the descriptor is closed.
   Result<Done> open(Loop& loop, UniqueFd fd);
   // Receives what is there, up to the buffer. A short read has emptied the socket, so the next one
-  // is only tried after a new event, unless the other side has hung up: then its end is still to be
-  // seen.
+  // is only tried after a new event, unless the other side has hung up, when its end is still to be
+  // seen, or has sent urgent data, at whose mark a read stops.
   IoResult receive(MutableByteSpan buffer);
   // Sends without waiting; a short result means that the socket is full. `more` says that further
   // bytes follow at once, so that the kernel may wait with a partly filled segment.
@@ -52,6 +52,7 @@ class Socket : public Watch {
   IoResult send(std::span<const iovec> pieces);
   // Moves bytes between the socket and a pipe inside the kernel. `blocked` from splice_in means
   // that nothing has been received, so the pipe must have room (it is empty when the relay asks).
+  // It does not get past urgent data, and then reports an end that may be none: receive() knows.
   IoResult splice_in(int pipe_write_end, size_t bytes_max);
   IoResult splice_out(int pipe_read_end, size_t bytes, bool more);
 

@@ -38,8 +38,9 @@ Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover
     }
     if (source_ended_) return Want::over;
     if (!source.readable()) return Want::read;
+    bool splices = state_ == State::bulk && !source.urgent();
     Want filled =
-        state_ == State::bulk ? splice_once(source, mover) : copy_once(source, destination, mover);
+        splices ? splice_once(source, destination, mover) : copy_once(source, destination, mover);
     if (filled != Want::again) return filled;
   }
   if (!idle()) {
@@ -115,7 +116,7 @@ Want Direction::send_or_keep(ByteSpan bytes, net::Socket& destination) {
   return Want::write;
 }
 
-Want Direction::splice_once(net::Socket& source, Mover& mover) {
+Want Direction::splice_once(net::Socket& source, net::Socket& destination, Mover& mover) {
   if (!pipe_) pipe_ = mover.pipes.lease();
   if (!pipe_) {
     state_ = State::copy;  // no pipe to be had: this round is copied
@@ -133,7 +134,8 @@ Want Direction::splice_once(net::Socket& source, Mover& mover) {
   }
   mover.pipes.give_back(std::move(pipe_));
   if (in.blocked()) return Want::read;
-  if (in.ended()) return note_end();
+  // Urgent data that came in this very moment looks like the end to splice(2).
+  if (in.ended()) return copy_once(source, destination, mover);
   os_errno_ = in.os_errno;
   return Want::source_failed;
 }

@@ -83,7 +83,7 @@ class Direction {
   enum class State : uint8_t { copy, bulk };
 
   Want copy_once(net::Socket& source, net::Socket& destination, Mover& mover);
-  Want splice_once(net::Socket& source, Mover& mover);
+  Want splice_once(net::Socket& source, net::Socket& destination, Mover& mover);
   Want send_or_keep(ByteSpan bytes, net::Socket& destination);
   void note_received(size_t bytes);
   Want note_end();

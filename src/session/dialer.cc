@@ -164,6 +164,7 @@ Result<std::unique_ptr<Upstream>> Dialer::open_socket(const net::Endpoint& endpo
   if (!fd) return local_error(errno);
   set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY);
   set_option(fd.get(), SOL_SOCKET, SO_KEEPALIVE);
+  set_option(fd.get(), SOL_SOCKET, SO_OOBINLINE);  // an urgent byte is a byte (RFC 6093)
   if (options_.source) {
     net::SocketName source(net::Endpoint{*options_.source, 0});
     set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
