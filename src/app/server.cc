@@ -218,7 +218,7 @@ void Server::hand_over(size_t worker, session::Listener& listener, UniqueFd clie
   int fd = client.release();
   workers_[worker]->post([&listener, fd, address](WorkerThread& self) {
     UniqueFd owned(fd);
-    if (self.worker().draining()) return;
+    if (self.worker().draining()) return listener.note_closed(self.worker().index);
     session::Session::start(self.worker(), listener, std::move(owned), address);
   });
 }

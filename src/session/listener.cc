@@ -22,7 +22,7 @@ size_t Listener::choose_worker(size_t worker) const {
   size_t least = worker;
   for (size_t i = 0; i < live_.size(); ++i)
     if (live_of(i) < live_of(least)) least = i;
-  uint64_t slack = live_of(least) / 8;
+  uint64_t slack = live_of(least) / 64;
   return live_of(worker) > live_of(least) + slack ? least : worker;
 }
 
@@ -48,6 +48,7 @@ void Acceptor::run() {
   if (!fd_) return;
   if (timer_.expired()) {
     timer_.disarm();
+    if (!reserve_) reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     (void)worker_.loop.change(fd_.get(), watch_, EPOLLIN);
   }
   if (timer_.armed()) return;
@@ -79,6 +80,7 @@ Acceptor::Outcome Acceptor::accept_one() {
   }
   worker_.stats.accepted.add();
   size_t chosen = listener_.choose_worker(worker_.index);
+  listener_.note_opened(chosen);  // the session's destructor takes it back
   if (chosen != worker_.index) {
     worker_.stats.handed_over.add();
     handover_.hand_over(chosen, listener_, std::move(client), name.endpoint());

@@ -28,7 +28,9 @@ class Listener {
   const access::Policy& policy() const { return policy_; }
   size_t workers() const { return live_.size(); }
 
-  // Connections held, per worker and in all. Relaxed: balance may be off by one for a moment.
+  // Connections held, per worker and in all. A connection counts from the moment its worker was
+  // chosen, also while it is on its way there: of a burst, all but one would go to the same worker
+  // otherwise, and past max_connections. Relaxed: balance may be off by one for a moment.
   void note_opened(size_t worker) { live_[worker].count.fetch_add(1, std::memory_order_relaxed); }
   void note_closed(size_t worker) { live_[worker].count.fetch_sub(1, std::memory_order_relaxed); }
   uint64_t live_of(size_t worker) const {
@@ -38,7 +40,7 @@ class Listener {
   bool full() const { return options_.max_connections != 0 && live() >= options_.max_connections; }
 
   // Who should take a connection that arrived at `worker`: itself, or the one that holds fewest.
-  // Exact while connections are few, an eighth of slack when they are many.
+  // Exact while connections are few, with some slack when they are many and handing over is waste.
   size_t choose_worker(size_t worker) const;
 
  private:
@@ -50,7 +52,7 @@ class Listener {
   std::vector<Live> live_;
 };
 
-// Gives a client that was accepted here to another worker.
+// Gives a client that was accepted here, and is counted there, to another worker.
 class Handover {
  public:
   virtual ~Handover() = default;

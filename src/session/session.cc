@@ -22,9 +22,7 @@ Session::Session(Worker& worker, Listener& listener, std::optional<net::Endpoint
       listener_(listener),
       client_(*this),
       timer_(*this),
-      client_address_(address) {
-  listener_.note_opened(worker_.index);
-}
+      client_address_(address) {}
 
 Session::~Session() {
   if (tunnel_) tunnel_->abandon(worker_.mover);

@@ -38,7 +38,7 @@ struct Account {
 
 class Session final : public net::Runnable, public Linked<SessionTag> {
  public:
-  // Takes a client. The session frees itself at its end.
+  // Takes a client that the listener counts already. The session frees itself at its end.
   static void start(Worker& worker, Listener& listener, UniqueFd client,
                     std::optional<net::Endpoint> address);
   ~Session();
