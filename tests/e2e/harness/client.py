@@ -13,6 +13,8 @@ import time
 
 from .timing import limit, wait_until
 
+_IP_BIND_ADDRESS_NO_PORT = 24  # <linux/in.h>; not in Python's socket module
+
 # The gap between the segments of a field case.
 SEGMENT_GAP_SECONDS = 0.1
 
@@ -45,6 +47,8 @@ class Client:
             if receive_buffer:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
             if source:
+                # The port is chosen by connect, so that it may be one that is used towards others.
+                sock.setsockopt(socket.IPPROTO_IP, _IP_BIND_ADDRESS_NO_PORT, 1)
                 sock.bind(source)
             sock.settimeout(limit(timeout))
             sock.connect(address)

@@ -105,6 +105,29 @@ def test_running_out_does_not_spin():
         wait_until(works, 5, "serves again when the crowd is gone")
 
 
+def test_surplus_clients_learn_it_at_once_also_when_all_workers_run_out_together():
+    """Each is accepted in the place of a reserve and closed; the workers share one table of descriptors,
+    so that one may take what another has just freed."""
+    with Origin(echo) as origin, front("socks5", origin, "--workers", "2", rlimit_nofile=_base_fds() + 13) as via:
+        with contextlib.ExitStack() as stack:
+            while True:
+                outcome, client = _attempt(via)
+                if not client:
+                    break
+                stack.callback(client.close)
+            # Some descriptors may be left, too few for a tunnel: clients that say nothing take them.
+            for _ in range(6):
+                stack.enter_context(via.connect())
+            for number in range(40):
+                crowd = [via.connect(timeout=2) for _ in range(20)]
+                for client in crowd:
+                    try:
+                        assert client.to_end() == b""
+                    except AssertionError as error:
+                        raise AssertionError(f"round {number}: {error}") from None
+                    client.close()
+
+
 def test_running_out_is_told_by_name_and_not_by_the_thousand():
     with Origin(echo) as origin, front("relay", origin, rlimit_nofile=_base_fds() + 10) as via:
         for _ in range(20):
