@@ -151,9 +151,13 @@ void part_from_upstream(Session& session, Exchange& exchange) {
   }
 }
 
-// What the client has sent and nobody read would turn our close into a reset.
-bool leaves_bytes_unread(Session& session, const Exchange& exchange) {
-  return !exchange.request_finished() || session.client().readable() || !session.inbox.empty();
+// What the client has sent and nobody read would turn our close into a reset, which destroys what
+// is still under way of the answer. So would what a client sends later that did not ask for the end
+// and has not read yet that it comes.
+bool may_leave_bytes_unread(Session& session, const HttpRequest& request,
+                            const Exchange& exchange) {
+  return request.persistent || !exchange.request_finished() || session.client().readable() ||
+         !session.inbox.empty();
 }
 
 std::string result_name(const Error& error) {
@@ -196,7 +200,7 @@ net::Task<Next> forward(Session& session, HttpRequest& request) {
       part_from_upstream(session, exchange);
       exchange.return_surplus();
       if (exchange.client_persists()) co_return Next::another_request;
-      if (leaves_bytes_unread(session, exchange)) co_await linger(session);
+      if (may_leave_bytes_unread(session, request, exchange)) co_await linger(session);
       co_return Next::end;
     }
     if (state == Exchange::State::switched) {
