@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -66,9 +67,12 @@ Result<ListeningSockets> open_tcp(const net::ListenAddress& address, const net::
   return sockets;
 }
 
-// A file left by a process that is gone refuses connections; a living one takes them.
-bool is_abandoned(const net::SocketName& name) {
-  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// A socket left by a process that is gone refuses connections; a living one takes them. What is no
+// socket refuses as well, and is somebody's file.
+bool is_abandoned(const std::string& path, const net::SocketName& name) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
+  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   return fd && connect(fd.get(), name.get(), name.length) != 0 && errno == ECONNREFUSED;
 }
 
@@ -77,10 +81,8 @@ Result<ListeningSockets> open_unix(const net::ListenAddress& address, size_t wor
   UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return os_error();
   if (bind(fd.get(), name.get(), name.length) != 0) {
-    if (errno != EADDRINUSE || !is_abandoned(name)) {
-      errno = EADDRINUSE;
-      return os_error();
-    }
+    Error error = os_error();
+    if (error.os_errno != EADDRINUSE || !is_abandoned(address.unix_path, name)) return error;
     unlink(address.unix_path.c_str());
     if (bind(fd.get(), name.get(), name.length) != 0) return os_error();
   }
