@@ -13,9 +13,13 @@
 namespace headrace::net {
 
 std::string Endpoint::to_string() const {
-  std::string host = address.to_string();
-  if (!address.is_v4()) host = "[" + host + "]";
-  return host + ":" + std::to_string(port);
+  std::string text;
+  if (!address.is_v4()) text += '[';
+  text += address.to_string();
+  if (!address.is_v4()) text += ']';
+  text += ':';
+  text += std::to_string(port);
+  return text;
 }
 
 SocketName::SocketName(const Endpoint& endpoint) {

@@ -21,10 +21,19 @@ ssize_t uninterrupted(Call call) {
 
 }  // namespace
 
+void reset_and_close(UniqueFd fd) {
+  if (!fd) return;
+  linger abrupt{1, 0};
+  setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &abrupt, sizeof(abrupt));
+}
+
 Result<Done> Socket::open(Loop& loop, UniqueFd fd) {
   expect_nothing();
   Result<Done> added = loop.add(fd.get(), *this);
-  if (!added) return added;
+  if (!added) {
+    reset_and_close(std::move(fd));
+    return added;
+  }
   fd_ = std::move(fd);
   return Done{};
 }
@@ -94,9 +103,7 @@ void Socket::shut_writes() {
 }
 
 void Socket::reset() {
-  if (!is_open()) return;
-  linger abrupt{1, 0};
-  setsockopt(fd(), SOL_SOCKET, SO_LINGER, &abrupt, sizeof(abrupt));
+  reset_and_close(std::move(fd_));
   close();
 }
 

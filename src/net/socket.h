@@ -33,6 +33,10 @@ struct IoResult {
   Error error(Side whose) const { return Error{errc_of_errno(os_errno), whose, os_errno}; }
 };
 
+// Closes a socket with RST: whatever the other side has not received is lost, and it knows. A plain
+// close could look like an empty, complete stream.
+void reset_and_close(UniqueFd fd);
+
 class Socket : public Watch {
  public:
   using Watch::Watch;
@@ -40,7 +44,7 @@ class Socket : public Watch {
   bool is_open() const { return static_cast<bool>(fd_); }
   int fd() const { return fd_.get(); }
 
-  // Takes a connected descriptor and registers it. On failure the descriptor is closed.
+  // Takes a connected descriptor and registers it. On failure it is reset.
   Result<Done> open(Loop& loop, UniqueFd fd);
   // Receives what is there, up to the buffer. A short read has emptied the socket, so the next one
   // is only tried after a new event, unless the other side has hung up, when its end is still to be

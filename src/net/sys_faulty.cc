@@ -69,6 +69,13 @@ bool lacks(std::initializer_list<int> errnos) {
   return true;
 }
 
+// The number of a new descriptor may have belonged to one that was closed meanwhile.
+int renewed(int fd) {
+  watched.erase(fd);
+  owed.erase(fd);
+  return fd;
+}
+
 }  // namespace
 
 void set_fault_plan(const FaultPlan& new_plan) {
@@ -115,12 +122,12 @@ ssize_t splice(int from_fd, int to_fd, size_t bytes, bool more) {
 
 int accept(int fd, sockaddr* address, socklen_t* length) {
   if (lacks({EMFILE, ENFILE, ENOBUFS, ECONNABORTED, EINTR})) return -1;
-  return ::accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  return renewed(::accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
 int socket(int family, int type, int protocol) {
   if (lacks({EMFILE, ENFILE, ENOBUFS})) return -1;
-  return ::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+  return renewed(::socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
 }
 
 int connect(int fd, const sockaddr* address, socklen_t length) {
@@ -130,17 +137,16 @@ int connect(int fd, const sockaddr* address, socklen_t length) {
 
 int pipe(int fds[2]) {
   if (lacks({EMFILE, ENFILE})) return -1;
-  return ::pipe2(fds, O_NONBLOCK | O_CLOEXEC);
+  if (::pipe2(fds, O_NONBLOCK | O_CLOEXEC) != 0) return -1;
+  renewed(fds[0]);
+  renewed(fds[1]);
+  return 0;
 }
 
 int epoll_ctl(int fd, int operation, int watched_fd, epoll_event* event) {
   if (operation == EPOLL_CTL_ADD && lacks({ENOSPC, ENOMEM})) return -1;
   int result = ::epoll_ctl(fd, operation, watched_fd, event);
-  // The number may have belonged to a descriptor that was closed meanwhile.
-  if (operation != EPOLL_CTL_MOD) {
-    watched.erase(watched_fd);
-    owed.erase(watched_fd);
-  }
+  if (operation != EPOLL_CTL_MOD) renewed(watched_fd);
   if (result == 0 && event && (event->events & EPOLLET)) watched[watched_fd] = {fd, *event};
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include "base/log_line.h"
 #include "net/endpoint.h"
+#include "net/socket.h"
 #include "net/sys.h"
 #include "session/session.h"
 #include "session/worker.h"
@@ -76,6 +77,7 @@ Acceptor::Outcome Acceptor::accept_one() {
   }
   if (listener_.full()) {
     worker_.stats.refused[static_cast<size_t>(Errc::client_limit)].add();
+    net::reset_and_close(std::move(client));
     return Outcome::accepted;
   }
   worker_.stats.accepted.add();
@@ -94,13 +96,16 @@ Acceptor::Outcome Acceptor::accept_one() {
 // learns at once instead of waiting in the backlog, and the loop does not spin on what it cannot
 // take.
 Acceptor::Outcome Acceptor::shed_one(int os_errno) {
-  if (!reserve_) {
+  std::lock_guard alone(listener_.shed_mutex);
+  if (!take_reserve()) {
     pause(os_errno);
     return Outcome::paused;
   }
   reserve_.close();
-  bool shed = static_cast<bool>(UniqueFd(net::sys::accept(fd_.get(), nullptr, nullptr)));
-  reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  UniqueFd client(net::sys::accept(fd_.get(), nullptr, nullptr));
+  bool shed = static_cast<bool>(client);
+  net::reset_and_close(std::move(client));
+  take_reserve();
   if (!shed) {
     pause(os_errno);
     return Outcome::paused;
@@ -109,6 +114,13 @@ Acceptor::Outcome Acceptor::shed_one(int os_errno) {
   worker_.stats.refused[static_cast<size_t>(Errc::out_of_descriptors)].add();
   worker_.note_shortage(Errc::out_of_descriptors);
   return Outcome::accepted;
+}
+
+// Another part of the process may have been faster when it was given up last; then it comes back as
+// soon as there is a descriptor again.
+bool Acceptor::take_reserve() {
+  if (!reserve_) reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return static_cast<bool>(reserve_);
 }
 
 void Acceptor::pause(int os_errno) {

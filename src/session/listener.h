@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "access/policy.h"
@@ -38,6 +39,10 @@ class Listener {
   }
   uint64_t live() const;
   bool full() const { return options_.max_connections != 0 && live() >= options_.max_connections; }
+
+  // One worker at a time turns a client away in the place of its reserved descriptor, or they would
+  // take it from each other. Only locked when there are no descriptors left.
+  std::mutex shed_mutex;
 
   // Who should take a connection that arrived at `worker`: itself, or the one that holds fewest.
   // Exact while connections are few, with some slack when they are many and handing over is waste.
@@ -78,6 +83,7 @@ class Acceptor final : public net::Runnable {
   enum class Outcome : uint8_t { accepted, none, paused };
   Outcome accept_one();
   Outcome shed_one(int os_errno);
+  bool take_reserve();
   void pause(int os_errno);
 
   Worker& worker_;

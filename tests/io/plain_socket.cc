@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <ostream>
+#include <vector>
 
 #include "base/check.h"
 
@@ -30,9 +31,14 @@ UniqueFd new_socket(int family) {
   return fd;
 }
 
-net::Endpoint bind_to(int fd, const net::Endpoint& endpoint) {
+bool try_bind(int fd, const net::Endpoint& endpoint) {
   const net::SocketName name(endpoint);
-  HEADRACE_ASSERT(::bind(fd, name.get(), name.length) == 0);
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  return ::bind(fd, name.get(), name.length) == 0;
+}
+
+net::Endpoint bind_to(int fd, const net::Endpoint& endpoint) {
+  HEADRACE_ASSERT(try_bind(fd, endpoint));
   return net::local_endpoint(fd).value();
 }
 
@@ -160,7 +166,6 @@ std::ostream& operator<<(std::ostream& out, PlainSocket::End end) {
 PlainListener::PlainListener(const char* address, uint16_t port, int backlog, BufferSizes sizes) {
   const net::Endpoint wanted = loopback(port, address);
   fd_ = new_socket(net::SocketName(wanted).family());
-  set_option(fd_.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   set_sizes(fd_.get(), sizes);
   endpoint_ = bind_to(fd_.get(), wanted);
   HEADRACE_ASSERT(::listen(fd_.get(), backlog) == 0);
@@ -187,6 +192,21 @@ RefusedPort::RefusedPort(const char* address, uint16_t port) {
   const net::Endpoint wanted = loopback(port, address);
   fd_ = new_socket(net::SocketName(wanted).family());
   endpoint_ = bind_to(fd_.get(), wanted);
+}
+
+uint16_t free_port(std::initializer_list<const char*> addresses) {
+  for (;;) {
+    std::vector<UniqueFd> bound;
+    uint16_t port = 0;
+    bool free = true;
+    for (const char* address : addresses) {
+      const net::Endpoint wanted = loopback(port, address);
+      bound.push_back(new_socket(net::SocketName(wanted).family()));
+      free = free && try_bind(bound.back().get(), wanted);
+      if (port == 0) port = net::local_endpoint(bound.back().get()).value().port;
+    }
+    if (free) return port;
+  }
 }
 
 std::string pattern(uint64_t begin, size_t bytes) {

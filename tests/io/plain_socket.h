@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -117,6 +118,9 @@ class RefusedPort {
   UniqueFd fd_;
   net::Endpoint endpoint_;
 };
+
+// A port that is free on all of these addresses.
+uint16_t free_port(std::initializer_list<const char*> addresses);
 
 // Bytes that tell where they are from: any two ranges of them that differ in begin differ in
 // content.

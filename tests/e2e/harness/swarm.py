@@ -78,9 +78,9 @@ def _obey(pipe, worker, args):
 class _EchoOrigin:
     """Echoes every connection from a thread; commands only look."""
 
-    def __init__(self):
+    def __init__(self, host):
         import threading
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+        self._listener = socket.create_server((host, 0), backlog=4096)
         self._listener.setblocking(False)
         self._selector = selectors.EpollSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -126,8 +126,8 @@ class _EchoOrigin:
 class EchoOrigin(_Process):
     """An echo origin for very many connections."""
 
-    def __init__(self):
-        super().__init__(_EchoOrigin)
+    def __init__(self, host="127.0.0.1"):
+        super().__init__(_EchoOrigin, host)
         self.host, self.port = self.call("address")
 
     @property

@@ -14,6 +14,8 @@ BUSY = 1000
 EXCHANGE_SECONDS = 10
 MESSAGE_BYTES = 1024
 PROCESSES = 2
+# An address for each front: towards one of them the ports of all three would not suffice.
+ORIGINS = {"relay": "127.0.1.1", "connect": "127.0.1.2", "socks5": "127.0.1.3"}
 
 
 def _tunnels_allowed():
@@ -28,7 +30,7 @@ def _tunnels_allowed():
 def test_9500_tunnels_are_held_while_1000_exchange(name):
     count = _tunnels_allowed()
     share, busy_share = count // PROCESSES, BUSY // PROCESSES
-    with EchoOrigin() as origin, front(name, origin.address) as via, contextlib.ExitStack() as stack:
+    with EchoOrigin(ORIGINS[name]) as origin, front(name, origin.address) as via, contextlib.ExitStack() as stack:
         with via.proxy.keeps_base_fds(seconds=10):
             crowds = [stack.enter_context(Crowd(via)) for _ in range(PROCESSES)]
             for index, crowd in enumerate(crowds):
