@@ -42,8 +42,8 @@ Result<UniqueFd> bind_tcp(const net::SocketName& name, bool both_families, Shari
   return fd;
 }
 
-Result<ListeningSockets> open_tcp(const net::ListenAddress& address, const net::Endpoint& endpoint,
-                                  size_t workers) {
+Result<ListeningSockets> open_tcp_once(const net::ListenAddress& address,
+                                       const net::Endpoint& endpoint, size_t workers) {
   ListeningSockets sockets;
   sockets.address = address;
   net::Endpoint at = endpoint;
@@ -65,6 +65,17 @@ Result<ListeningSockets> open_tcp(const net::ListenAddress& address, const net::
     sockets.fds.push_back(std::move(*fd));
   }
   return sockets;
+}
+
+// A free port that the probe has found can be taken by someone else before the workers share it.
+Result<ListeningSockets> open_tcp(const net::ListenAddress& address, const net::Endpoint& endpoint,
+                                  size_t workers) {
+  constexpr int kTries = 5;
+  for (int tries = 1;; ++tries) {
+    Result<ListeningSockets> opened = open_tcp_once(address, endpoint, workers);
+    bool taken = !opened && opened.error().os_errno == EADDRINUSE;
+    if (!taken || endpoint.port != 0 || tries == kTries) return opened;
+  }
 }
 
 // A socket left by a process that is gone refuses connections; a living one takes them. What is no
