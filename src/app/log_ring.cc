@@ -29,13 +29,16 @@ bool LogRing::push(uint32_t target, std::string_view line) {
   Header header{static_cast<uint32_t>(line.size()), target};
   copy_in(written, &header, sizeof(header));
   copy_in(written + sizeof(header), line.data(), line.size());
-  written_.store(written + sizeof(header) + line.size(), std::memory_order_release);
+  // In one order with the look whether the reader sleeps that follows, and on the reader's side with
+  // the one whether there is a line: otherwise both could miss each other, and the line wait for the
+  // next one.
+  written_.store(written + sizeof(header) + line.size(), std::memory_order_seq_cst);
   return true;
 }
 
 bool LogRing::pop(uint32_t& target, std::string& line) {
   uint64_t read = read_.load(std::memory_order_relaxed);
-  if (read == written_.load(std::memory_order_acquire)) return false;
+  if (read == written_.load(std::memory_order_seq_cst)) return false;
   Header header;
   copy_out(read, &header, sizeof(header));
   target = header.target;

@@ -133,8 +133,8 @@ void LogWriter::run() {
     bool stopping = stopping_.load();
     if (reopen_.exchange(false)) open_again();
     busy = drain_rings();
-    if (stopping) break;
     report_drops();
+    if (stopping) break;
     if (busy) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kGatherMilliseconds));
       continue;
