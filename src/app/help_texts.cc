@@ -20,7 +20,7 @@ std::string example_of(Protocol protocol) {
     case Protocol::relay:
       return "headrace relay :8025 --to mail.example.test:25";
   }
-  HEADRACE_ASSERT(!"a protocol without an example");
+  HEADRACE_ASSERT(false && "a protocol without an example");
   return {};
 }
 
@@ -41,7 +41,7 @@ std::string summary_of(Protocol protocol) {
     case Protocol::relay:
       return "Every connection to one destination";
   }
-  HEADRACE_ASSERT(!"a protocol without words");
+  HEADRACE_ASSERT(false && "a protocol without words");
   return {};
 }
 

@@ -105,7 +105,7 @@ std::string_view name_of(Protocol protocol) {
     case Protocol::relay:
       return "relay";
   }
-  HEADRACE_ASSERT(!"a protocol without a name");
+  HEADRACE_ASSERT(false && "a protocol without a name");
   return {};
 }
 
@@ -119,7 +119,7 @@ std::string_view default_address_of(Protocol protocol) {
     case Protocol::relay:
       return {};
   }
-  HEADRACE_ASSERT(!"a protocol without a default address");
+  HEADRACE_ASSERT(false && "a protocol without a default address");
   return {};
 }
 
