@@ -12,6 +12,7 @@
 #include "access/open_proxy.h"
 #include "app/host.h"
 #include "base/log_line.h"
+#include "net/socket.h"
 #include "session/session.h"
 
 namespace headrace::app {
@@ -218,7 +219,10 @@ void Server::hand_over(size_t worker, session::Listener& listener, UniqueFd clie
   int fd = client.release();
   workers_[worker]->post([&listener, fd, address](WorkerThread& self) {
     UniqueFd owned(fd);
-    if (self.worker().draining()) return listener.note_closed(self.worker().index);
+    if (self.worker().draining()) {
+      listener.note_closed(self.worker().index);
+      return net::reset_and_close(std::move(owned));
+    }
     session::Session::start(self.worker(), listener, std::move(owned), address);
   });
 }
