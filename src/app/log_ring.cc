@@ -29,9 +29,9 @@ bool LogRing::push(uint32_t target, std::string_view line) {
   Header header{static_cast<uint32_t>(line.size()), target};
   copy_in(written, &header, sizeof(header));
   copy_in(written + sizeof(header), line.data(), line.size());
-  // In one order with the look whether the reader sleeps that follows, and on the reader's side with
-  // the one whether there is a line: otherwise both could miss each other, and the line wait for the
-  // next one.
+  // In one order with the look whether the reader sleeps that follows, and on the reader's side
+  // with the one whether there is a line: otherwise both could miss each other, and the line wait
+  // for the next one.
   written_.store(written + sizeof(header) + line.size(), std::memory_order_seq_cst);
   return true;
 }

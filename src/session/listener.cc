@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/log_line.h"
@@ -42,7 +43,7 @@ Result<Done> Acceptor::open(UniqueFd fd) {
 void Acceptor::close() {
   timer_.disarm();
   fd_.close();
-  reserve_.close();
+  for (UniqueFd& reserve : reserve_) reserve.close();
 }
 
 void Acceptor::run() {
@@ -59,21 +60,30 @@ void Acceptor::run() {
 
 Acceptor::Outcome Acceptor::accept_one() {
   net::SocketName name;
+  std::unique_lock alone(listener_.shed_mutex, std::defer_lock);
+  if (listener_.short_of_descriptors.load(std::memory_order_relaxed)) alone.lock();
   UniqueFd client(net::sys::accept(fd_.get(), name.get(), &name.length));
   if (!client) {
-    switch (errno) {
+    const int os_errno = errno;
+    switch (os_errno) {
       case EAGAIN:
         return Outcome::none;
       case EMFILE:
       case ENFILE:
-        return shed_one(errno);
+        listener_.short_of_descriptors.store(true, std::memory_order_relaxed);
+        if (!alone.owns_lock()) alone.lock();
+        return shed_one(os_errno);
       case ENOBUFS:
       case ENOMEM:
-        pause(errno);
+        pause(os_errno);
         return Outcome::paused;
       default:
         return Outcome::accepted;  // that client is gone; the next may be fine
     }
+  }
+  if (alone.owns_lock()) {
+    listener_.short_of_descriptors.store(false, std::memory_order_relaxed);
+    alone.unlock();
   }
   if (listener_.full()) {
     worker_.stats.refused[static_cast<size_t>(Errc::client_limit)].add();
@@ -96,12 +106,13 @@ Acceptor::Outcome Acceptor::accept_one() {
 // learns at once instead of waiting in the backlog, and the loop does not spin on what it cannot
 // take.
 Acceptor::Outcome Acceptor::shed_one(int os_errno) {
-  std::lock_guard alone(listener_.shed_mutex);
   if (!take_reserve()) {
     pause(os_errno);
     return Outcome::paused;
   }
-  reserve_.close();
+  std::find_if(reserve_.begin(), reserve_.end(), [](const UniqueFd& fd) {
+    return bool(fd);
+  })->close();
   UniqueFd client(net::sys::accept(fd_.get(), nullptr, nullptr));
   bool shed = static_cast<bool>(client);
   net::reset_and_close(std::move(client));
@@ -119,8 +130,12 @@ Acceptor::Outcome Acceptor::shed_one(int os_errno) {
 // Another part of the process may have been faster when it was given up last; then it comes back as
 // soon as there is a descriptor again.
 bool Acceptor::take_reserve() {
-  if (!reserve_) reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  return static_cast<bool>(reserve_);
+  bool any = false;
+  for (UniqueFd& reserve : reserve_) {
+    if (!reserve) reserve = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    any = any || reserve;
+  }
+  return any;
 }
 
 void Acceptor::pause(int os_errno) {

@@ -5,6 +5,7 @@
 // holds clearly more of them than another hands a new one over.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,9 @@ class Listener {
   // One worker at a time turns a client away in the place of its reserved descriptor, or they would
   // take it from each other. Only locked when there are no descriptors left.
   std::mutex shed_mutex;
+  // Set while there are none left: then all accepting is under the lock, so that nobody takes the
+  // place that another has just given up.
+  std::atomic<bool> short_of_descriptors{false};
 
   // Who should take a connection that arrived at `worker`: itself, or the one that holds fewest.
   // Exact while connections are few, with some slack when they are many and handing over is waste.
@@ -92,7 +96,9 @@ class Acceptor final : public net::Runnable {
   net::Watch watch_;
   net::Timer timer_;
   UniqueFd fd_;
-  UniqueFd reserve_;  // given up for a moment to accept and close a client when there is no other
+  // Given up one at a time to accept and close a client when there is no other descriptor. Several,
+  // as another part of the process may be faster and take the place of one.
+  std::array<UniqueFd, 3> reserve_;
 };
 
 }  // namespace headrace::session
