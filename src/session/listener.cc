@@ -32,7 +32,7 @@ Acceptor::Acceptor(Worker& worker, Listener& listener, Handover& handover)
     : worker_(worker), listener_(listener), handover_(handover), watch_(*this), timer_(*this) {}
 
 Result<Done> Acceptor::open(UniqueFd fd) {
-  reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  take_reserve();
   // Level-triggered: what a batch leaves is told again, and a lone client costs no second accept.
   Result<Done> added = worker_.loop.add(fd.get(), watch_, EPOLLIN);
   if (!added) return added;
@@ -50,7 +50,7 @@ void Acceptor::run() {
   if (!fd_) return;
   if (timer_.expired()) {
     timer_.disarm();
-    if (!reserve_) reserve_ = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    take_reserve();
     (void)worker_.loop.change(fd_.get(), watch_, EPOLLIN);
   }
   if (timer_.armed()) return;
