@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/unique_fd.h"
 #include "net/endpoint.h"
@@ -58,6 +59,9 @@ class PlainSocket {
   std::string take_received();
   // After taking what has come.
   End end();
+  // The same two of what was taken by receive(), for those who read slowly.
+  std::string take() { return std::exchange(received_, {}); }
+  End end_seen() const { return end_; }
 
  private:
   void note_failure(int os_errno);

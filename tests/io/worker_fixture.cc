@@ -1,5 +1,6 @@
 #include "worker_fixture.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -56,6 +57,8 @@ session::ListenerOptions relay_to(const net::Endpoint& endpoint) {
 }
 
 WorkerTest::WorkerTest(Time time, const std::string& hosts) : hosts_(hosts) {
+  // As the program does it: splice(2) has no flag for it.
+  ::signal(SIGPIPE, SIG_IGN);
   const net::Clock& clock =
       time == Time::manual ? static_cast<const net::Clock&>(manual_clock) : system_clock;
   loop = std::move(net::Loop::create(clock)).value();
