@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from . import (build, compare, cpus, judge, link, machine, progress, recipe, report, runner, scenario, session,
-               sides, wrk)
+from . import (build, compare, cpus, judge, link, machine, network, progress, recipe, report, runner, scenario,
+               session, sides, wrk)
 from .errors import LabError
 from .results import Store
 
@@ -265,7 +265,7 @@ def _provenance(arguments, own, lab, peers, store):
             "cpus": str(options.placement), "groups": own.groups.note, "descriptors": lab.descriptors,
             "mix_connections": min(scenario.MIX_CONNECTIONS, lab.connection_limit),
             "link": str(options.client_link), "link_method": lab.link_method, "quota": options.quota,
-            "mtu": 1500, "client": options.client,
+            "mtu": network.MTU_BYTES, "sysctls": network.SYSCTLS, "client": options.client,
         },
         "options": {"seconds": options.seconds, "warmup": options.warmup,
                     "command": [machine.without_places(word) for word in sys.argv[1:]]},

@@ -31,6 +31,9 @@ SYSCTLS = {
     "net/ipv4/tcp_no_metrics_save": "1",
     "net/ipv4/tcp_syncookies": "0",     # a queue that overflows shall be seen, not papered over
     "net/core/somaxconn": "65535",
+    # What distributions ship. bbr, which some kernels start with, sends by timers: on links without delay they
+    # cost more than a proxy does, and slow all proxies to the same pace.
+    "net/ipv4/tcp_congestion_control": "cubic",
 }
 
 # Of the whole machine, raised for the session and put back; a value that is higher already stays.
