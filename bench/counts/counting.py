@@ -24,10 +24,6 @@ TREE = HERE.parents[1]
 ENDS = [sys.executable, "-B", str(HERE / "ends.py")]
 SESSION_TAG = "hrcounts"
 SMALL_BYTES = 1024
-# What Debian's kernels use. Some kernels start with bbr, which sends by timers of its own: on links without delay these
-# cost more than a whole proxy, and the same for each of them.
-CONGESTION_CONTROL = "cubic"
-ALLOWED_CONGESTION_CONTROL = "net/ipv4/tcp_allowed_congestion_control"
 
 
 @dataclass(frozen=True)
@@ -127,20 +123,11 @@ def open_lab():
     opened = session.Session(SESSION_TAG)
     opened.open()
     try:
-        _allow_congestion_control(opened)
         lab = Lab(opened, cpus.default_placement())
         runner.make_way(lab.placement)      # we leave the proxy's CPU ourselves
         yield lab
     finally:
         opened.close()
-
-
-def _allow_congestion_control(opened):
-    """Namespaces may only use what the machine allows to everybody; the session takes it back."""
-    old = network.read_sysctl(ALLOWED_CONGESTION_CONTROL) or ""
-    if CONGESTION_CONTROL not in old.split():
-        opened.note(sysctl=ALLOWED_CONGESTION_CONTROL, old=old)
-        network.write_sysctl(ALLOWED_CONGESTION_CONTROL, f"{old} {CONGESTION_CONTROL}")
 
 
 class Setting:
@@ -158,20 +145,13 @@ class Setting:
         self.directory.mkdir(parents=True, exist_ok=True)
         self.groups.create(self.placement)
         if not self.loopback:
-            self._create_network()
+            self.session.network.create(self.placement)
         return self
 
     def __exit__(self, *_):
         self._sides.end()
         self.groups.remove()
         self.session.network.remove()
-
-    def _create_network(self):
-        net = self.session.network
-        net.create(self.placement)
-        for role in cpus.ROLES:
-            network.in_namespace(net.namespace(role), "sh", "-ec",
-                                 f"echo {CONGESTION_CONTROL} > /proc/sys/net/ipv4/tcp_congestion_control")
 
     @property
     def groups(self):

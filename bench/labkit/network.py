@@ -22,6 +22,12 @@ PROXY = Address(PROXY_OUTSIDE, 8080)
 
 NETNS_DIRECTORY = Path("/run/netns")
 
+# What distributions ship. bbr, which some kernels start with, sends by timers: on links without delay they cost more
+# than a proxy does, and slow all proxies to the same pace.
+CONGESTION_CONTROL = "cubic"
+# Namespaces may only use what the machine allows to everybody.
+ALLOWED_CONGESTION_CONTROL = "net/ipv4/tcp_allowed_congestion_control"
+
 # Of each namespace; they vanish with it.
 SYSCTLS = {
     "net/ipv4/ip_local_port_range": "1024 65535",
@@ -31,9 +37,7 @@ SYSCTLS = {
     "net/ipv4/tcp_no_metrics_save": "1",
     "net/ipv4/tcp_syncookies": "0",     # a queue that overflows shall be seen, not papered over
     "net/core/somaxconn": "65535",
-    # What distributions ship. bbr, which some kernels start with, sends by timers: on links without delay they
-    # cost more than a proxy does, and slow all proxies to the same pace.
-    "net/ipv4/tcp_congestion_control": "cubic",
+    "net/ipv4/tcp_congestion_control": CONGESTION_CONTROL,
 }
 
 # Of the whole machine, raised for the session and put back; a value that is higher already stays.

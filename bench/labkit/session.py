@@ -47,6 +47,7 @@ class Session:
         self._post_guard()
         for key, wanted in network.MACHINE_SYSCTLS.items():
             self._raise_sysctl(key, wanted)
+        self._allow_congestion_control()
 
     def take_lock(self, wait_s=15.0):
         """Waits a little: the guard of a lab that was just killed may still be cleaning up."""
@@ -76,6 +77,12 @@ class Session:
         if old is not None and int(old) < wanted:
             self.note(sysctl=key, old=old)
             network.write_sysctl(key, wanted)
+
+    def _allow_congestion_control(self):
+        allowed = network.read_sysctl(network.ALLOWED_CONGESTION_CONTROL) or ""
+        if network.CONGESTION_CONTROL not in allowed.split():
+            self.note(sysctl=network.ALLOWED_CONGESTION_CONTROL, old=allowed)
+            network.write_sysctl(network.ALLOWED_CONGESTION_CONTROL, f"{allowed} {network.CONGESTION_CONTROL}")
 
     def _post_guard(self):
         """A child that does nothing until the pipe from us ends, then cleans up unless we said that we did.
