@@ -6,7 +6,7 @@
 namespace headrace::relay {
 
 void Direction::start(uint64_t limit_bytes, SpliceMode splice) {
-  HEADRACE_ASSERT(!pipe_ && parked_bytes_ == 0);
+  HEADRACE_ASSERT(!pipe_);
   remaining_bytes_ = limit_bytes;
   moved_bytes_ = 0;
   os_errno_ = 0;
@@ -165,8 +165,23 @@ bool Direction::push(net::Socket& destination, std::span<const ByteSpan> pieces)
   return true;
 }
 
+bool Direction::park_or_push(net::Socket& destination, std::span<const ByteSpan> pieces,
+                             Mover& mover) {
+  size_t bytes = 0;
+  for (ByteSpan piece : pieces) bytes += piece.size();
+  if (bytes != 0 && bytes < kBulkReadBytes && idle()) {
+    if (std::optional<uint32_t> begin = mover.park_copy(pieces)) {
+      parked_begin_ = *begin;
+      parked_bytes_ = static_cast<uint32_t>(bytes);
+      return true;
+    }
+  }
+  return push(destination, pieces);
+}
+
 Want Direction::drain(net::Socket& destination, Mover& mover) {
   if (parked_bytes_ != 0) {
+    if (mover.parking) return Want::parked;
     Want sent = send_or_keep(mover.parked(parked_begin_, parked_bytes_), destination);
     parked_bytes_ = 0;
     mover.unpark();

@@ -61,7 +61,10 @@ class Direction {
   // Sends bytes that are at hand, in one call where the socket takes them; what it does not take is
   // kept and leaves first. They do not count to the limit. False when the destination failed.
   bool push(net::Socket& destination, std::span<const ByteSpan> pieces);
-  // Sends what is queued: write, destination_failed, or again when all has left.
+  // The same, but what is short waits for the second phase of the turn; then the next pump() or
+  // drain() says parked.
+  bool park_or_push(net::Socket& destination, std::span<const ByteSpan> pieces, Mover& mover);
+  // Sends what is queued: write, parked, destination_failed, or again when all has left.
   Want drain(net::Socket& destination, Mover& mover);
   // What push() and prepend() have queued.
   ByteSpan queued() const { return residue_.bytes(); }

@@ -9,11 +9,11 @@ using relay::Want;
 
 bool BodyMover::start(std::string_view head, http::BodyLength body,
                       http::ChunkedBody::Output output, MutableByteSpan received,
-                      net::Socket& destination, relay::SpliceMode splice) {
+                      net::Socket& destination, relay::SpliceMode splice, relay::Mover& mover) {
   using Kind = http::BodyLength::Kind;
   if (body.kind == Kind::chunked) {
     chunked_.emplace(output);
-    return take_chunks(head, received, destination);
+    return take_chunks(head, received, destination, mover);
   }
   uint64_t length = body.kind == Kind::until_close ? relay::Direction::kNoLimit
                     : body.kind == Kind::length    ? body.bytes
@@ -25,7 +25,7 @@ bool BodyMover::start(std::string_view head, http::BodyLength body,
   bool unlimited = length == relay::Direction::kNoLimit;
   direction_.start(unlimited ? length : length - own.size(), splice);
   const std::array<ByteSpan, 2> pieces{as_bytes(head), own};
-  return direction_.push(destination, pieces);
+  return direction_.park_or_push(destination, pieces, mover);
 }
 
 bool BodyMover::push(std::string_view text, net::Socket& destination) {
@@ -39,7 +39,7 @@ Want BodyMover::pump(net::Socket& source, net::Socket& destination, relay::Mover
 }
 
 bool BodyMover::take_chunks(std::string_view head, MutableByteSpan received,
-                            net::Socket& destination) {
+                            net::Socket& destination, relay::Mover& mover) {
   http::ChunkedBody::Step step = chunked_->apply(received);
   moved_bytes_ += step.consumed_bytes;
   malformed_ = step.state == http::ChunkedBody::State::failed;
@@ -47,7 +47,7 @@ bool BodyMover::take_chunks(std::string_view head, MutableByteSpan received,
     surplus.append(received.subspan(step.consumed_bytes));
   const std::array<ByteSpan, 3> pieces{as_bytes(head), received.first(step.output_bytes),
                                        as_bytes(chunked_->tail())};
-  return direction_.push(destination, pieces);
+  return direction_.park_or_push(destination, pieces, mover);
 }
 
 Want BodyMover::pump_chunks(net::Socket& source, net::Socket& destination, relay::Mover& mover) {
@@ -62,7 +62,8 @@ Want BodyMover::pump_chunks(net::Socket& source, net::Socket& destination, relay
     if (in.blocked()) return Want::read;
     if (!in.moved()) return Want::source_failed;  // ended or failed: the body is cut either way
     mover.copied_bytes += in.bytes;
-    if (!take_chunks({}, scratch.first(in.bytes), destination)) return Want::destination_failed;
+    if (!take_chunks({}, scratch.first(in.bytes), destination, mover))
+      return Want::destination_failed;
   }
   if (finished() && !malformed_) return Want::over;
   return Want::again;

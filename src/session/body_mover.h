@@ -17,9 +17,10 @@ class BodyMover {
   // The head goes first, together with those body bytes that came with the message's own head.
   // `received` lies in memory that may be overwritten. False when the destination failed.
   bool start(std::string_view head, http::BodyLength body, http::ChunkedBody::Output output,
-             MutableByteSpan received, net::Socket& destination, relay::SpliceMode splice);
+             MutableByteSpan received, net::Socket& destination, relay::SpliceMode splice,
+             relay::Mover& mover);
   relay::Want pump(net::Socket& source, net::Socket& destination, relay::Mover& mover);
-  // Sends what is queued: write, destination_failed, or again when all has left.
+  // Sends what is queued: write, parked, destination_failed, or again when all has left.
   relay::Want drain(net::Socket& destination, relay::Mover& mover) {
     return direction_.drain(destination, mover);
   }
@@ -45,7 +46,8 @@ class BodyMover {
  private:
   bool body_ended() const { return chunked_ ? chunked_->ended() : direction_.source_ended(); }
   // Decodes and sends; false when the destination failed. Sets malformed_.
-  bool take_chunks(std::string_view head, MutableByteSpan received, net::Socket& destination);
+  bool take_chunks(std::string_view head, MutableByteSpan received, net::Socket& destination,
+                   relay::Mover& mover);
   relay::Want pump_chunks(net::Socket& source, net::Socket& destination, relay::Mover& mover);
 
   relay::Direction direction_;

@@ -30,13 +30,14 @@ Exchange::Exchange(Session& session, HttpRequest& request)
   session_.inbox.clear();
   MutableByteSpan bytes(const_cast<uint8_t*>(received.bytes().data()), received.size());
   Output output = request_.drops_trailer ? Output::chunked_without_trailer : Output::chunked;
+  relay::ParkingScope parking(mover(), session_.first_phase());
   up_failed_ = !up_.start(request_.head, request_.body, output, bytes, upstream(),
-                          session_.options().splice);
+                          session_.options().splice, mover());
 }
 
 Exchange::~Exchange() {
-  up_.abandon(session_.worker().mover);
-  down_.abandon(session_.worker().mover);
+  up_.abandon(mover());
+  down_.abandon(mover());
 }
 
 bool Exchange::upstream_persists() const {
@@ -61,16 +62,18 @@ Exchange::State Exchange::upstream_gone(int os_errno) {
 
 Exchange::State Exchange::step() {
   if (client().faulty()) return fail(Errc::reset, Side::client);
+  relay::ParkingScope parking(mover(), session_.first_phase());
   State request = step_request();
   if (request == State::failed) return request;
   State answer = step_answer();
-  if (answer != State::waiting) return answer;
-  return request;
+  if (answer == State::waiting || (answer == State::again && request == State::parked))
+    return request;
+  return answer;
 }
 
 Exchange::State Exchange::step_request() {
   if (up_failed_ || up_.finished()) return State::waiting;
-  switch (up_.pump(client(), upstream(), session_.worker().mover)) {
+  switch (up_.pump(client(), upstream(), mover())) {
     case Want::again:
       return State::again;
     case Want::source_failed: {
@@ -81,9 +84,10 @@ Exchange::State Exchange::step_request() {
     case Want::destination_failed:
       up_failed_ = true;  // its answer, often the reason, may still be there
       return State::waiting;
+    case Want::parked:
+      return State::parked;
     case Want::read:
     case Want::write:
-    case Want::parked:  // only tunnels park
     case Want::over:
       return State::waiting;
   }
@@ -95,7 +99,7 @@ Exchange::State Exchange::step_answer() {
     State head = receive_head();
     if (!head_sent_) return head;
   }
-  switch (down_.pump(upstream(), client(), session_.worker().mover)) {
+  switch (down_.pump(upstream(), client(), mover())) {
     case Want::again:
       return State::again;
     case Want::over:
@@ -105,8 +109,9 @@ Exchange::State Exchange::step_answer() {
     case Want::source_failed:
       if (down_.malformed()) return fail(Errc::malformed, Side::upstream);
       return upstream_gone(down_.os_errno());
-    case Want::read:
     case Want::parked:
+      return State::parked;
+    case Want::read:
     case Want::write:
       return State::waiting;
   }
@@ -117,11 +122,12 @@ Exchange::State Exchange::step_answer() {
 // worker to itself.
 Exchange::State Exchange::receive_head() {
   // An interim answer that the client has not taken holds up what follows.
-  Want drained = down_.drain(client(), session_.worker().mover);
+  Want drained = down_.drain(client(), mover());
   if (drained == Want::write) return State::waiting;
+  if (drained == Want::parked) return State::parked;
   if (drained == Want::destination_failed) return fail(Errc::reset, Side::client);
   if (!upstream().readable()) return State::waiting;
-  MutableByteSpan buffer = session_.worker().mover.scratch();
+  MutableByteSpan buffer = mover().scratch();
   net::IoResult in = upstream().receive(buffer);
   if (in.blocked()) return State::waiting;
   if (!in.moved()) return upstream_gone(in.os_errno);
@@ -200,7 +206,7 @@ Exchange::State Exchange::pass_final(const http::ResponseHead& head, MutableByte
                   : connection->nominated_count > 0 ? Output::chunked_without_trailer
                                                     : Output::chunked;
   head_sent_ = true;
-  if (!down_.start(text, *body, output, rest, client(), session_.options().splice))
+  if (!down_.start(text, *body, output, rest, client(), session_.options().splice, mover()))
     return fail(Errc::reset, Side::client);
   return State::waiting;
 }

@@ -21,6 +21,7 @@ class Exchange {
   enum class State : uint8_t {
     waiting,
     again,     // budget spent
+    parked,    // received: step again in the second phase of the turn
     complete,  // the answer has been passed on
     switched,  // 101: from now on it is a tunnel
     died,      // the upstream ended before any byte of an answer
@@ -73,6 +74,7 @@ class Exchange {
   State switch_protocols(const http::ResponseHead& head, ByteSpan rest);
   State fail(Errc what, Side whose, int os_errno = 0);
   State upstream_gone(int os_errno);
+  relay::Mover& mover() { return session_.worker().mover; }
   net::Socket& client() { return session_.client(); }
   net::Socket& upstream() { return session_.upstream->socket; }
 

@@ -109,6 +109,8 @@ net::Task<Exchange::State> run_exchange(Session& session, Exchange& exchange) {
       Exchange::State state = exchange.step();
       if (state == Exchange::State::again)
         session.run_again();
+      else if (state == Exchange::State::parked)
+        session.run_late();
       else if (state != Exchange::State::waiting)
         co_return state;
       if (exchange.answered() != answering) break;

@@ -81,12 +81,15 @@ void Session::arm_tunnel_timer() {
   worker_.loop.arm_at(timer_, last_activity_ + limit);
 }
 
+relay::Progress Session::step_tunnel() {
+  relay::ParkingScope parking(worker_.mover, first_phase());
+  return tunnel_->step(client_, upstream->socket, worker_.mover);
+}
+
 void Session::run_tunnel() {
   if (verdict_) return finish_tunnel(name_of(*verdict_), true);
   uint64_t moved_before = tunnel_->up().moved_bytes() + tunnel_->down().moved_bytes();
-  worker_.mover.parking = !worker_.loop.late_phase();
-  relay::Progress progress = tunnel_->step(client_, upstream->socket, worker_.mover);
-  worker_.mover.parking = false;
+  relay::Progress progress = step_tunnel();
   uint64_t moved = tunnel_->up().moved_bytes() + tunnel_->down().moved_bytes();
   if (moved != moved_before) last_activity_ = worker_.loop.now();
   switch (progress.kind) {
@@ -102,7 +105,7 @@ void Session::run_tunnel() {
       run_again();
       break;
     case relay::Progress::Kind::parked:
-      worker_.loop.run_late(*this);
+      run_late();
       break;
     case relay::Progress::Kind::waiting:
       break;

@@ -77,6 +77,9 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   Wake woken() { return Wake{*this}; }
   // Tells run() to come again in the next turn: the coroutine has more to do, others first.
   void run_again() { worker_.loop.make_ready(*this); }
+  // Tells run() to come again in the second phase of this turn, when all others have received.
+  void run_late() { worker_.loop.run_late(*this); }
+  bool first_phase() const { return !worker_.loop.late_phase(); }
 
   // Received from the client and not yet used.
   net::Residue inbox;
@@ -109,6 +112,7 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
 
   Result<Done> wait_result();
   void run_set_up();
+  relay::Progress step_tunnel();
   void run_tunnel();
   void arm_tunnel_timer();
   bool tunnel_timed_out();
