@@ -134,7 +134,7 @@ struct Channel::Calls {
     message.msg_iov = const_cast<iovec*>(pieces);
     message.msg_iovlen = static_cast<size_t>(count);
     if (self(data).find(fd)->stream)
-      return uninterrupted([&] { return net::sys::sendmsg(fd, &message); });
+      return uninterrupted([&] { return net::sys::sendmsg(fd, &message, false); });
     return uninterrupted([&] { return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); });
   }
 

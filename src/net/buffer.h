@@ -2,7 +2,7 @@
 // exactly as long as that, and gone when it has left; an idle connection has none.
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 
 #include "base/bytes.h"
@@ -17,17 +17,9 @@ class Residue {
   ByteSpan bytes() const { return {data_.get() + begin_, size()}; }
 
   // Appends; what was there stays in front.
-  void append(ByteSpan more) {
-    if (more.empty()) return;
-    size_t total = size() + more.size();
-    HEADRACE_ASSERT(total <= UINT32_MAX);
-    auto data = std::make_unique_for_overwrite<uint8_t[]>(total);
-    if (!empty()) std::memcpy(data.get(), data_.get() + begin_, size());
-    std::memcpy(data.get() + size(), more.data(), more.size());
-    data_ = std::move(data);
-    begin_ = 0;
-    end_ = static_cast<uint32_t>(total);
-  }
+  void append(ByteSpan more) { join(bytes(), more); }
+  // Puts in front of what is there.
+  void prepend(ByteSpan earlier) { join(earlier, bytes()); }
   void consume(size_t bytes) {
     HEADRACE_ASSERT(bytes <= size());
     begin_ += static_cast<uint32_t>(bytes);
@@ -39,6 +31,19 @@ class Residue {
   }
 
  private:
+  // One of the two is what we hold.
+  void join(ByteSpan first, ByteSpan second) {
+    const size_t total = first.size() + second.size();
+    if (total == size()) return;
+    HEADRACE_ASSERT(total <= UINT32_MAX);
+    auto data = std::make_unique_for_overwrite<uint8_t[]>(total);
+    std::copy(first.begin(), first.end(), data.get());
+    std::copy(second.begin(), second.end(), data.get() + first.size());
+    data_ = std::move(data);
+    begin_ = 0;
+    end_ = static_cast<uint32_t>(total);
+  }
+
   std::unique_ptr<uint8_t[]> data_;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;

@@ -75,13 +75,13 @@ IoResult Socket::send(ByteSpan bytes, bool more) {
   return result_of_write(sent, sent < static_cast<ssize_t>(bytes.size()));
 }
 
-IoResult Socket::send(std::span<const iovec> pieces) {
+IoResult Socket::send(std::span<const iovec> pieces, bool more) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces.data());
   message.msg_iovlen = pieces.size();
   size_t total = 0;
   for (const iovec& piece : pieces) total += piece.iov_len;
-  ssize_t sent = uninterrupted([&] { return sys::sendmsg(fd(), &message); });
+  ssize_t sent = uninterrupted([&] { return sys::sendmsg(fd(), &message, more); });
   return result_of_write(sent, sent < static_cast<ssize_t>(total));
 }
 
@@ -98,8 +98,8 @@ IoResult Socket::splice_out(int pipe_read_end, size_t bytes, bool more) {
   return result_of_write(sent, false);
 }
 
-void Socket::shut_writes() {
-  ::shutdown(fd(), SHUT_WR);
+void Socket::shut_writes(bool closes) {
+  if (!closes) ::shutdown(fd(), SHUT_WR);
 }
 
 void Socket::reset() {

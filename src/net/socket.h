@@ -53,15 +53,16 @@ class Socket : public Watch {
   // Sends without waiting; a short result means that the socket is full. `more` says that further
   // bytes follow at once, so that the kernel may wait with a partly filled segment.
   IoResult send(ByteSpan bytes, bool more = false);
-  IoResult send(std::span<const iovec> pieces);
+  IoResult send(std::span<const iovec> pieces, bool more = false);
   // Moves bytes between the socket and a pipe inside the kernel. `blocked` from splice_in means
   // that nothing has been received, so the pipe must have room (it is empty when the relay asks).
   // It does not get past urgent data, and then reports an end that may be none: receive() knows.
   IoResult splice_in(int pipe_write_end, size_t bytes_max);
   IoResult splice_out(int pipe_read_end, size_t bytes, bool more);
 
-  // Half-close: sends FIN behind what was sent.
-  void shut_writes();
+  // Half-close: sends FIN behind what was sent. `closes` says that close() follows at once, which
+  // does the same in one call less.
+  void shut_writes(bool closes = false);
   void close() {
     fd_.close();
     expect_nothing();

@@ -13,8 +13,8 @@ ssize_t send(int fd, const void* buffer, size_t bytes, bool more) {
   return ::send(fd, buffer, bytes, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
 }
 
-ssize_t sendmsg(int fd, const msghdr* message) {
-  return ::sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT);
+ssize_t sendmsg(int fd, const msghdr* message, bool more) {
+  return ::sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
 }
 
 ssize_t splice(int from_fd, int to_fd, size_t bytes, bool more) {

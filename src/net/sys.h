@@ -14,7 +14,7 @@ namespace headrace::net::sys {
 ssize_t recv(int fd, void* buffer, size_t bytes);
 // Without SIGPIPE; `more` says that further bytes follow at once (MSG_MORE).
 ssize_t send(int fd, const void* buffer, size_t bytes, bool more);
-ssize_t sendmsg(int fd, const msghdr* message);
+ssize_t sendmsg(int fd, const msghdr* message, bool more);
 // Never waits on either end.
 ssize_t splice(int from_fd, int to_fd, size_t bytes, bool more);
 int accept(int fd, sockaddr* address, socklen_t* length);

@@ -101,12 +101,13 @@ ssize_t send(int fd, const void* buffer, size_t bytes, bool more) {
   return owing(fd, bytes, tried, sent);
 }
 
-ssize_t sendmsg(int fd, const msghdr* message) {
+ssize_t sendmsg(int fd, const msghdr* message, bool more) {
   if (fails(fd)) return -1;
   size_t total = 0;
   for (size_t i = 0; i < message->msg_iovlen; ++i) total += message->msg_iov[i].iov_len;
   size_t tried = shortened(total);
-  if (tried == total) return ::sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (tried == total)
+    return ::sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
   // Only the beginning of the first piece.
   size_t bytes = std::min(tried, message->msg_iov[0].iov_len);
   return owing(fd, total, bytes,

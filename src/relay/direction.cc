@@ -5,7 +5,7 @@
 
 namespace headrace::relay {
 
-void Direction::start(uint64_t limit_bytes, SpliceMode splice) {
+void Direction::start(uint64_t limit_bytes, SpliceMode splice, bool fin_follows) {
   HEADRACE_ASSERT(!pipe_);
   remaining_bytes_ = limit_bytes;
   moved_bytes_ = 0;
@@ -13,6 +13,8 @@ void Direction::start(uint64_t limit_bytes, SpliceMode splice) {
   splice_ = splice;
   streak_ = 0;
   source_ended_ = limit_bytes == 0;
+  source_failed_ = false;
+  fin_follows_ = fin_follows;
   has_spliced_ = false;
   if (limit_bytes < kBulkReadBytes) splice_ = SpliceMode::never;
   bool known_bulk = limit_bytes != kNoLimit && limit_bytes >= kBulkBodyBytes;
@@ -36,6 +38,7 @@ Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover
       Want drained = drain(destination, mover);
       if (drained != Want::again) return drained;
     }
+    if (source_failed_) return Want::source_failed;
     if (source_ended_) return Want::over;
     if (!source.readable()) return Want::read;
     bool splices = state_ == State::bulk && !source.urgent();
@@ -47,6 +50,7 @@ Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover
     Want drained = drain(destination, mover);
     if (drained != Want::again) return drained;
   }
+  if (source_failed_) return Want::source_failed;
   if (source_ended_) return Want::over;
   return source.readable() ? Want::again : Want::read;
 }
@@ -98,6 +102,7 @@ Want Direction::copy_once(net::Socket& source, net::Socket& destination, Mover& 
   if (in.bytes < kBulkReadBytes && mover.park(in.bytes)) {
     parked_begin_ = begin;
     parked_bytes_ = static_cast<uint32_t>(in.bytes);
+    if (source.hung_up()) take_announced_end(source, mover);
     return Want::parked;
   }
   Want sent = send_or_keep(scratch.first(in.bytes), destination);
@@ -105,14 +110,31 @@ Want Direction::copy_once(net::Socket& source, net::Socket& destination, Mover& 
   return sent;
 }
 
+// The source will send no more. Found before what is parked leaves, its end leaves with it.
+void Direction::take_announced_end(net::Socket& source, Mover& mover) {
+  if (!fin_follows_ || remaining_bytes_ != kNoLimit) return;
+  MutableByteSpan scratch = mover.scratch();
+  net::IoResult in = source.receive(scratch);
+  if (in.moved()) {
+    note_received(in.bytes);
+    mover.copied_bytes += in.bytes;
+    residue_.append(scratch.first(in.bytes));
+  } else if (in.ended()) {
+    source_ended_ = true;
+  } else if (in.failed()) {
+    os_errno_ = in.os_errno;
+    source_failed_ = true;
+  }
+}
+
 Want Direction::send_or_keep(ByteSpan bytes, net::Socket& destination) {
-  net::IoResult out = destination.send(bytes);
+  net::IoResult out = destination.send(bytes, fin_is_next());
   if (out.failed()) {
     os_errno_ = out.os_errno;
     return Want::destination_failed;
   }
   if (out.bytes == bytes.size()) return Want::again;
-  residue_.append(bytes.subspan(out.bytes));
+  residue_.prepend(bytes.subspan(out.bytes));  // before what was received behind it
   return Want::write;
 }
 
@@ -150,7 +172,8 @@ bool Direction::push(net::Socket& destination, std::span<const ByteSpan> pieces)
     for (ByteSpan piece : pieces)
       if (!piece.empty()) vector[count++] = {const_cast<uint8_t*>(piece.data()), piece.size()};
     if (count == 0) return true;
-    net::IoResult out = destination.send(std::span<const iovec>(vector.data(), count));
+    net::IoResult out =
+        destination.send(std::span<const iovec>(vector.data(), count), fin_is_next());
     if (out.failed()) {
       os_errno_ = out.os_errno;
       return false;

@@ -51,8 +51,12 @@ class Direction {
   Direction& operator=(const Direction&) = delete;
 
   // Starts anew: moves `limit_bytes` bytes, or everything up to the source's end. What push() has
-  // queued before, an interim answer say, still leaves first.
-  void start(uint64_t limit_bytes, SpliceMode splice);
+  // queued before, an interim answer say, still leaves first. `fin_follows` promises that the
+  // destination is half-closed or closed as soon as the direction is over: then the last bytes wait
+  // for the FIN, and both leave in one segment.
+  void start(uint64_t limit_bytes, SpliceMode splice, bool fin_follows = false);
+  // Takes the promise back: the destination will be reset instead.
+  void expect_no_fin() { fin_follows_ = false; }
   // Bytes that were received before the relay began; they leave first. They do not count to the
   // limit.
   void prepend(ByteSpan bytes) { residue_.append(bytes); }
@@ -87,9 +91,12 @@ class Direction {
 
   Want copy_once(net::Socket& source, net::Socket& destination, Mover& mover);
   Want splice_once(net::Socket& source, net::Socket& destination, Mover& mover);
+  void take_announced_end(net::Socket& source, Mover& mover);
   Want send_or_keep(ByteSpan bytes, net::Socket& destination);
   void note_received(size_t bytes);
   Want note_end();
+  // What is sent now are the last bytes, and FIN is next.
+  bool fin_is_next() const { return fin_follows_ && source_ended_ && residue_.empty(); }
   void maybe_change_state();
 
   std::unique_ptr<net::Pipe> pipe_;
@@ -103,6 +110,8 @@ class Direction {
   SpliceMode splice_ = SpliceMode::automatic;
   uint8_t streak_ = 0;  // reads in a row that speak for the other state
   bool source_ended_ = false;
+  bool source_failed_ = false;  // behind bytes that are still to leave
+  bool fin_follows_ = false;
   bool has_spliced_ = false;
 };
 static_assert(sizeof(Direction) <= 64);

@@ -3,8 +3,8 @@
 namespace headrace::relay {
 
 void Relay::start(SpliceMode splice) {
-  up_.direction.start(Direction::kNoLimit, splice);
-  down_.direction.start(Direction::kNoLimit, splice);
+  up_.direction.start(Direction::kNoLimit, splice, true);
+  down_.direction.start(Direction::kNoLimit, splice, true);
 }
 
 void Relay::abandon(Mover& mover) {
@@ -17,10 +17,15 @@ Want Relay::advance(Way& way, net::Socket& source, net::Socket& destination, Mov
   Want want = way.direction.pump(source, destination, mover);
   bool cut = up_.state == State::failed || down_.state == State::failed;
   if (want == Want::over && !cut) {
-    destination.shut_writes();
+    const bool closes = up_.state == State::shut || down_.state == State::shut;
+    destination.shut_writes(closes);
     way.state = State::shut;
   }
-  if (want == Want::destination_failed) way.state = State::failed;
+  if (want == Want::destination_failed) {
+    way.state = State::failed;
+    up_.direction.expect_no_fin();
+    down_.direction.expect_no_fin();
+  }
   return want;
 }
 

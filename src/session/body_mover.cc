@@ -7,13 +7,14 @@ namespace headrace::session {
 
 using relay::Want;
 
-bool BodyMover::start(std::string_view head, http::BodyLength body,
-                      http::ChunkedBody::Output output, MutableByteSpan received,
-                      net::Socket& destination, relay::SpliceMode splice, relay::Mover& mover) {
+bool BodyMover::start(const Message& message, net::Socket& destination, relay::SpliceMode splice,
+                      relay::Mover& mover) {
   using Kind = http::BodyLength::Kind;
+  const http::BodyLength body = message.body;
+  MutableByteSpan received = message.received;
   if (body.kind == Kind::chunked) {
-    chunked_.emplace(output);
-    return take_chunks(head, received, destination, mover);
+    chunked_.emplace(message.output);
+    return take_chunks(message.head, received, destination, mover);
   }
   uint64_t length = body.kind == Kind::until_close ? relay::Direction::kNoLimit
                     : body.kind == Kind::length    ? body.bytes
@@ -23,8 +24,8 @@ bool BodyMover::start(std::string_view head, http::BodyLength body,
   surplus.append(received.subspan(own.size()));
   moved_bytes_ = own.size();
   bool unlimited = length == relay::Direction::kNoLimit;
-  direction_.start(unlimited ? length : length - own.size(), splice);
-  const std::array<ByteSpan, 2> pieces{as_bytes(head), own};
+  direction_.start(unlimited ? length : length - own.size(), splice, message.ends_connection);
+  const std::array<ByteSpan, 2> pieces{as_bytes(message.head), own};
   return direction_.park_or_push(destination, pieces, mover);
 }
 

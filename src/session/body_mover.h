@@ -14,10 +14,17 @@ namespace headrace::session {
 
 class BodyMover {
  public:
-  // The head goes first, together with those body bytes that came with the message's own head.
-  // `received` lies in memory that may be overwritten. False when the destination failed.
-  bool start(std::string_view head, http::BodyLength body, http::ChunkedBody::Output output,
-             MutableByteSpan received, net::Socket& destination, relay::SpliceMode splice,
+  struct Message {
+    std::string_view head;
+    http::BodyLength body;
+    http::ChunkedBody::Output output;
+    // Body bytes that came with the message's own head; they lie in memory that may be overwritten.
+    MutableByteSpan received;
+    bool ends_connection;  // the destination is closed behind it
+  };
+
+  // The head goes first, together with the body bytes at hand. False when the destination failed.
+  bool start(const Message& message, net::Socket& destination, relay::SpliceMode splice,
              relay::Mover& mover);
   relay::Want pump(net::Socket& source, net::Socket& destination, relay::Mover& mover);
   // Sends what is queued: write, parked, destination_failed, or again when all has left.

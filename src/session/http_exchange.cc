@@ -31,8 +31,8 @@ Exchange::Exchange(Session& session, HttpRequest& request)
   MutableByteSpan bytes(const_cast<uint8_t*>(received.bytes().data()), received.size());
   Output output = request_.drops_trailer ? Output::chunked_without_trailer : Output::chunked;
   relay::ParkingScope parking(mover(), session_.first_phase());
-  up_failed_ = !up_.start(request_.head, request_.body, output, bytes, upstream(),
-                          session_.options().splice, mover());
+  const BodyMover::Message message{request_.head, request_.body, output, bytes, false};
+  up_failed_ = !up_.start(message, upstream(), session_.options().splice, mover());
 }
 
 Exchange::~Exchange() {
@@ -206,7 +206,8 @@ Exchange::State Exchange::pass_final(const http::ResponseHead& head, MutableByte
                   : connection->nominated_count > 0 ? Output::chunked_without_trailer
                                                     : Output::chunked;
   head_sent_ = true;
-  if (!down_.start(text, *body, output, rest, client(), session_.options().splice, mover()))
+  const BodyMover::Message message{text, *body, output, rest, !client_persists_};
+  if (!down_.start(message, client(), session_.options().splice, mover()))
     return fail(Errc::reset, Side::client);
   return State::waiting;
 }
