@@ -115,6 +115,9 @@ MaybeRefusal understand(Session& session, const http::RequestHead& head, HttpReq
     return std::nullopt;
   }
   request.binds_connection = binds_connection(head);
+  // Little is added but Via, so that it is made without growing.
+  constexpr size_t kAddedBytes = 64;
+  request.head.reserve(request.head_bytes + session.worker().via_id.size() + kAddedBytes);
   http::append_request_head({head, target, *connection, request.body, session.worker().via_id},
                             request.head);
   return std::nullopt;
