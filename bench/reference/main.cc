@@ -1,5 +1,7 @@
 // headrace-reference: the kernel's floor for a relay. bench/README.md has its place among the
 // proxies.
+#include <signal.h>
+
 #include <cstdio>
 
 #include "args.h"
@@ -29,6 +31,7 @@ int run(std::span<const char* const> words) {
     return kWrongUsage;
   }
   load::raise_descriptor_limit();
+  ::signal(SIGPIPE, SIG_IGN);  // splice(2) has no flag for it
   return Relay(*to, bulk).run(*at);
 }
 

@@ -50,6 +50,12 @@ def send_and_end(sock, data):
     sock.shutdown(socket.SHUT_WR)
 
 
+def send_until_it_fails(sock):
+    with contextlib.suppress(ConnectionError):
+        while True:
+            sock.sendall(bytes(1 << 20))
+
+
 @pytest.fixture(params=[(), ("--splice",)], ids=["copy", "splice"])
 def options(request):
     return request.param
@@ -97,6 +103,20 @@ def test_a_side_that_goes_takes_the_other_along(options):
         upstream.close()
         with contextlib.suppress(ConnectionResetError):
             assert client.recv(1) == b""
+
+
+def test_a_client_that_goes_in_the_middle_of_bulk_hurts_nobody_else(options):
+    with running(*options) as (origin, address):
+        for _ in range(5):
+            with pair(origin, address) as (client, upstream):
+                sender = threading.Thread(target=send_until_it_fails, args=(upstream,))
+                sender.start()
+                assert client.recv(5_000_000, socket.MSG_WAITALL)
+                client.close()
+                sender.join()
+        with pair(origin, address) as (client, upstream):
+            client.sendall(b"x")
+            assert upstream.recv(1) == b"x"
 
 
 def test_wrong_usage_is_told():
