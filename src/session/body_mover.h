@@ -15,7 +15,8 @@ namespace headrace::session {
 class BodyMover {
  public:
   // The head goes first, together with those body bytes that came with the message's own head.
-  // `received` lies in memory that may be overwritten. False when the destination failed.
+  // `received` lies in memory that may be overwritten; what is behind the first moved_bytes() of it
+  // is none of the body's and stays the caller's. False when the destination failed.
   bool start(std::string_view head, http::BodyLength body, http::ChunkedBody::Output output,
              MutableByteSpan received, net::Socket& destination, relay::SpliceMode splice,
              relay::Mover& mover);
@@ -33,8 +34,8 @@ class BodyMover {
   // Everything that was given to it for the destination has left.
   bool idle() const { return direction_.idle(); }
   ByteSpan queued() const { return direction_.queued(); }
-  // Received behind the body: the client's next request, or what an upstream has no business to
-  // send.
+  // Received by pump() behind the body: the client's next request, or what an upstream has no
+  // business to send.
   net::Residue surplus;
 
   uint64_t moved_bytes() const { return moved_bytes_ + direction_.moved_bytes(); }
@@ -45,7 +46,8 @@ class BodyMover {
 
  private:
   bool body_ended() const { return chunked_ ? chunked_->ended() : direction_.source_ended(); }
-  // Decodes and sends; false when the destination failed. Sets malformed_.
+  // Decodes the body's part of `received` and sends; false when the destination failed. Sets
+  // malformed_.
   bool take_chunks(std::string_view head, MutableByteSpan received, net::Socket& destination,
                    relay::Mover& mover);
   relay::Want pump_chunks(net::Socket& source, net::Socket& destination, relay::Mover& mover);

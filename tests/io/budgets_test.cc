@@ -48,6 +48,7 @@ class BudgetTest : public HttpTest {
     return run_until([&] { return to.received().size() >= bytes.size(); }) &&
            to.take_received() == bytes;
   }
+  static std::string without_end(std::string text) { return text.substr(0, text.size() - 2); }
   void all_end() {
     ASSERT_TRUE(run_until([&] { return worker().session_count() == 0; }));
   }
@@ -116,6 +117,34 @@ TEST_F(BudgetTest, http_exchange_with_an_access_line) {
   PlainSocket upstream = first_exchange(client);
   count(kTimes, [&] { ASSERT_TRUE(exchange(client, upstream)); });
   expect_within({6, 10});
+}
+
+// What waits behind a request is not copied for each of them.
+class PipelineBudgetTest : public BudgetTest,
+                           public testing::WithParamInterface<std::string_view> {};
+INSTANTIATE_TEST_SUITE_P(Framings, PipelineBudgetTest,
+                         testing::Values("", "Content-Length: 5\r\n\r\nhello",
+                                         "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"));
+
+TEST_P(PipelineBudgetTest, http_exchanges_that_were_asked_for_at_once) {
+  constexpr int kRequests = 400;
+  Front& front = listen(without_log(options_for(session::Protocol::http)));
+  PlainSocket client = PlainSocket::connect_to(front.endpoint);
+  PlainSocket upstream = first_exchange(client);
+  const std::string request =
+      GetParam().empty() ? head("GET") : without_end(head("POST")) + std::string(GetParam());
+  std::string requests;
+  for (int i = 0; i < kRequests; ++i) requests += request;
+  counts = {};
+  client.send(requests);
+  const std::string end = GetParam().empty() ? "\r\n\r\n" : request.substr(request.size() - 5);
+  for (int i = 0; i < kRequests; ++i) {
+    ASSERT_TRUE(gets(upstream, end)) << i;
+    upstream.send(answer("done"));
+    ASSERT_TRUE(gets(client, "\r\n\r\ndone")) << i;
+  }
+  constexpr size_t kBytesEach = 4096;
+  EXPECT_LE(counts.allocated_bytes / kRequests, kBytesEach) << counts;
 }
 
 TEST_F(BudgetTest, relay_connection_with_one_exchange) {

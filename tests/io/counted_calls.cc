@@ -32,7 +32,10 @@ int note_wait(int events) {
 }
 
 void* allocate(size_t bytes) {
-  if (counted) ++counted->allocations;
+  if (counted) {
+    ++counted->allocations;
+    counted->allocated_bytes += bytes;
+  }
   void* memory = std::malloc(bytes == 0 ? 1 : bytes);
   HEADRACE_ASSERT(memory);
   return memory;
@@ -51,7 +54,8 @@ size_t Counts::all_calls() const {
 std::ostream& operator<<(std::ostream& out, const Counts& counts) {
   for (size_t i = 0; i < Counts::kKinds; ++i)
     if (counts.calls[i] != 0) out << kNames[i] << ' ' << counts.calls[i] << ", ";
-  return out << "allocations " << counts.allocations;
+  return out << "allocations " << counts.allocations << " of " << counts.allocated_bytes
+             << " bytes";
 }
 
 Counting::Counting(Counts& counts) {

@@ -36,6 +36,7 @@ struct Counts {
 
   std::array<size_t, kKinds> calls{};
   size_t allocations = 0;
+  size_t allocated_bytes = 0;
 
   size_t of(Call call) const { return calls[static_cast<size_t>(call)]; }
   size_t all_calls() const;
