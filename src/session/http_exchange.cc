@@ -165,6 +165,7 @@ Exchange::State Exchange::take_heads(MutableByteSpan bytes) {
     if (head.status == 101) return switch_protocols(head, rest);
     if (!is_interim) return pass_final(head, rest);
     answer_head_bytes_ += parsed.consumed_bytes();
+    ++interim_answers_;
     if (std::optional<Errc> fault = append_interim(head, interim))
       return fail(*fault, Side::upstream);
     bytes = rest;
