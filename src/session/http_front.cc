@@ -184,6 +184,8 @@ net::Task<Next> end_broken(Session& session, const HttpRequest& request, Exchang
   if (exchange.cuts_the_client() || client_gone || error.what == Errc::cancelled) {
     session.worker().stats.refused[static_cast<size_t>(error.what)].add();
     note_exchange(session, exchange, result_name(error));
+    // Answers before this one may still be under way, and a part of this one is of use as well.
+    if (!client_gone && error.what != Errc::cancelled) co_await await_arrival(session);
     session.end_with_reset();
     co_return Next::end;
   }
