@@ -37,6 +37,10 @@ Exchange::Exchange(Session& session, HttpRequest& request)
 }
 
 Exchange::~Exchange() {
+  abandon();
+}
+
+void Exchange::abandon() {
   up_.abandon(mover());
   down_.abandon(mover());
 }

@@ -47,6 +47,8 @@ class Exchange {
   int status() const { return status_; }
   // All of the request has been received and sent.
   bool request_finished() const { return up_.finished(); }
+  // Gives back what it has leased of the worker, which must not wait; what has not left is lost.
+  void abandon();
   // After complete: whether either connection can carry another exchange.
   bool client_persists() const { return client_persists_; }
   bool upstream_persists() const;

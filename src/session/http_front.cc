@@ -180,8 +180,10 @@ std::string result_name(const Error& error) {
 net::Task<Next> end_broken(Session& session, const HttpRequest& request, Exchange& exchange) {
   Error error = exchange.error();
   session.upstream->socket.reset();
+  bool cuts_the_client = exchange.cuts_the_client();
+  exchange.abandon();  // telling the client may take a while
   bool client_gone = error.whose == Side::client && error.what == Errc::reset;
-  if (exchange.cuts_the_client() || client_gone || error.what == Errc::cancelled) {
+  if (cuts_the_client || client_gone || error.what == Errc::cancelled) {
     session.worker().stats.refused[static_cast<size_t>(error.what)].add();
     note_exchange(session, exchange, result_name(error));
     // Answers before this one may still be under way, and a part of this one is of use as well.
