@@ -28,7 +28,7 @@ SMALL_BYTES = 1024
 
 @dataclass(frozen=True)
 class Target:
-    """What a figure has to stay under, by the issue that asks for it."""
+    """What a figure has to stay under."""
 
     most: float
 

@@ -13,21 +13,39 @@ NEEDED = "cmake ninja-build g++ libssl-dev"
 
 
 def find_bench_program(name, given=""):
-    """The path of headrace-load or headrace-link."""
-    folder = name.split("-")[1]
-    directory = TREE / "build" / folder
-    for path in [given] if given else [directory / name, *sorted(TREE.glob(f"build/*/bench/{folder}/{name}"))]:
-        if os.access(path, os.X_OK):
-            return str(Path(path).resolve())
+    """The path of headrace-load or headrace-link, built if need be."""
     if given:
-        raise LabError(f"{given}: no such program")
-    _cmake(name, ["-S", TREE / "bench" / folder, "-B", directory, "-DCMAKE_BUILD_TYPE=Release"], [directory])
-    return str(directory / name)
+        if not os.access(given, os.X_OK):
+            raise LabError(f"{given}: no such program")
+        return str(Path(given).resolve())
+    return built_bench_program(name) or _build_bench_program(name)
+
+
+def built_bench_program(name):
+    """The path of a program of bench/, or '' where it was not built yet."""
+    folder = name.split("-")[1]
+    in_tree = f"bench/{folder}/{name}"
+    for path in [TREE / "build" / folder / name, TREE / "build/release" / in_tree,
+                 *sorted(TREE.glob(f"build/*/{in_tree}"))]:
+        if os.access(path, os.X_OK):
+            return str(path.resolve())
+    return ""
+
+
+def reference():
+    _build_bench_program("headrace-reference")
 
 
 def headrace():
     """Builds the tree's release; raises LabError with the compiler's last words where that fails."""
     _cmake("headrace", ["--preset", "release"], ["--preset", "release", "--target", "headrace"])
+
+
+def _build_bench_program(name):
+    folder = name.split("-")[1]
+    directory = TREE / "build" / folder
+    _cmake(name, ["-S", TREE / "bench" / folder, "-B", directory, "-DCMAKE_BUILD_TYPE=Release"], [directory])
+    return str(directory / name)
 
 
 def _cmake(what, configure, build):

@@ -192,8 +192,9 @@ def _peers(arguments, scenarios):
         return [p for p in peers if not families.isdisjoint(p.families)]
 
     peers = resolve()
-    if any(p.kind == "headrace" and not p.installed for p in peers):
-        build.headrace()
+    of_the_tree = {"headrace": build.headrace, "reference": build.reference}
+    for kind in {p.kind for p in peers if not p.installed} & of_the_tree.keys():
+        of_the_tree[kind]()
         peers = resolve()
     missing = [p for p in peers if not p.installed]
     if missing and _install(missing, arguments):

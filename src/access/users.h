@@ -1,8 +1,9 @@
 // Who may use the proxy, by name and password. Filled at start, then only read: any thread may ask.
 //
-// How long an answer takes depends on what the asker sent and on nothing that is kept here:
-// passwords are compared in blocks of one size without stopping at a difference, and a name that
-// nobody has is compared with a decoy.
+// How long an answer takes says nothing of a password: passwords are compared in blocks of one size
+// without stopping at a difference. A name that nobody has is compared with a decoy, so that
+// between names there is only the difference that looking one up in a table makes, which is far
+// below what can be told over a network.
 #pragma once
 
 #include <array>

@@ -78,6 +78,17 @@ Result<ListeningSockets> open_tcp(const net::ListenAddress& address, const net::
   }
 }
 
+// What lies at that path; nothing at all is no file.
+FileIdentity identity_of(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
+}
+
+bool has_file(const net::ListenAddress& address) {
+  return address.is_unix() && address.unix_path.front() != '@';
+}
+
 // A socket left by a process that is gone refuses connections; a living one takes them. What is no
 // socket refuses as well, and is somebody's file.
 bool is_abandoned(const std::string& path, const net::SocketName& name) {
@@ -100,6 +111,7 @@ Result<ListeningSockets> open_unix(const net::ListenAddress& address, size_t wor
   if (listen(fd.get(), kBacklog) != 0) return os_error();
   ListeningSockets sockets;
   sockets.address = address;
+  if (has_file(address)) sockets.file = identity_of(address.unix_path);
   for (size_t i = 1; i < workers; ++i) {
     UniqueFd copy(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
     if (!copy) return os_error();
@@ -112,8 +124,9 @@ Result<ListeningSockets> open_unix(const net::ListenAddress& address, size_t wor
 }  // namespace
 
 ListeningSockets::~ListeningSockets() {
-  bool has_file = address.is_unix() && address.unix_path.front() != '@';
-  if (has_file && !fds.empty()) unlink(address.unix_path.c_str());
+  if (fds.empty() || !has_file(address)) return;
+  if (file != FileIdentity{} && identity_of(address.unix_path) == file)
+    unlink(address.unix_path.c_str());
 }
 
 Result<ListeningSockets> open_listening(const net::ListenAddress& address, size_t workers) {

@@ -1,6 +1,7 @@
 // Opens listening sockets: one per worker for an address, or one shared for a unix socket.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,14 +11,23 @@
 
 namespace headrace::app {
 
+// Which file of which file system.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;  // none has number 0
+
+  bool operator==(const FileIdentity&) const = default;
+};
+
 struct ListeningSockets {
   net::ListenAddress address;  // with the real port
   std::vector<UniqueFd> fds;   // one per worker
+  FileIdentity file;           // of a unix socket with a path
 
   ListeningSockets() = default;
   ListeningSockets(ListeningSockets&&) = default;
   ListeningSockets& operator=(ListeningSockets&&) = default;
-  // A unix socket's file goes with it.
+  // A unix socket's file goes with it, unless another has taken its path meanwhile.
   ~ListeningSockets();
 };
 

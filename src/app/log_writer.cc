@@ -5,12 +5,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
-
-#include "base/log_line.h"
 
 namespace headrace::app {
 namespace {
@@ -21,8 +20,31 @@ constexpr int kGatherMilliseconds = 20;
 // What one target may gather before it is written.
 constexpr size_t kPendingBytesMax = 64 * 1024;
 
+// How often at most a target that goes on failing is told of.
+constexpr std::chrono::seconds kLossInterval(10);
+
+// Non-blocking for those that are no files: opening a FIFO would wait for a reader.
 UniqueFd open_file(const std::string& path) {
-  return UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+  return UniqueFd(::open(path.c_str(), kFlags, 0640));
+}
+
+// Writes all of it, waiting where the descriptor is full; less than all when a write failed, with
+// errno telling why.
+size_t write_all(int fd, std::string_view text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    ssize_t written = ::write(fd, rest.data(), rest.size());
+    if (written > 0) {
+      rest.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd wait{fd, POLLOUT, 0};
+      ::poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  return text.size() - rest.size();
 }
 
 }  // namespace
@@ -134,6 +156,7 @@ void LogWriter::run() {
     if (reopen_.exchange(false)) open_again();
     busy = drain_rings();
     report_drops();
+    report_losses(stopping);
     if (stopping) break;
     if (busy) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kGatherMilliseconds));
@@ -164,36 +187,56 @@ bool LogWriter::drain_rings() {
   return any;
 }
 
-// A target that fails loses its lines: there is nowhere to say so.
 void LogWriter::flush(Target& target) {
-  std::string_view rest = target.pending;
-  while (!rest.empty()) {
-    ssize_t written = ::write(target.fd, rest.data(), rest.size());
-    if (written > 0) {
-      rest.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd wait{target.fd, POLLOUT, 0};
-      ::poll(&wait, 1, -1);
-    } else if (errno != EINTR) {
-      break;
-    }
+  std::string_view pending = target.pending;
+  if (pending.empty()) return;
+  size_t written = 0;
+  // What a line that was cut has left would swallow the next one.
+  if (!target.torn || write_all(target.fd, "\n") == 1) {
+    target.torn = false;
+    written = write_all(target.fd, pending);
+  }
+  if (written < pending.size()) {
+    target.os_errno = errno;
+    target.torn = target.torn || (written > 0 && pending[written - 1] != '\n');
+    std::string_view lost = pending.substr(written);
+    target.lost_lines += static_cast<uint64_t>(std::count(lost.begin(), lost.end(), '\n'));
   }
   target.pending.clear();
+}
+
+void LogWriter::tell(const LogLine& fields) {
+  Target& target = targets_[kEventTarget];
+  append_time(target.pending);
+  target.pending += fields.text();
+  target.pending += '\n';
+  flush(target);
 }
 
 void LogWriter::report_drops() {
   uint64_t dropped = 0;
   for (const std::unique_ptr<LogRing>& ring : rings_) dropped += ring->dropped();
   if (dropped == drops_told_) return;
-  std::string line;
-  append_time(line);
   LogLine fields;
   fields.add("level", "warn").add("event", "log_lines_dropped").add("lines", dropped - drops_told_);
-  line += fields.text();
-  line += '\n';
   drops_told_ = dropped;
-  targets_[kEventTarget].pending += line;
-  flush(targets_[kEventTarget]);
+  tell(fields);
+}
+
+void LogWriter::report_losses(bool at_end) {
+  const auto now = std::chrono::steady_clock::now();
+  for (Target& target : targets_) {
+    if (target.lost_lines == target.lost_told) continue;
+    if (!at_end && target.told && now - *target.told < kLossInterval) continue;
+    LogLine fields;
+    fields.add("level", "error").add("event", "log_write_failed");
+    fields.add("log", target.path.empty() ? "stderr" : target.path);
+    fields.add("errno", static_cast<uint64_t>(target.os_errno));
+    fields.add("lines", target.lost_lines - target.lost_told);
+    target.lost_told = target.lost_lines;
+    target.told = now;
+    tell(fields);
+  }
 }
 
 void LogWriter::open_again() {

@@ -1,16 +1,19 @@
 // The thread that writes logs, so that nobody else waits for a terminal, a pipe or a disk. Every
-// worker has a ring to it; a target that is stuck makes rings fill and lines drop, counted, and
-// nothing more.
+// worker has a ring to it; a target that is stuck makes rings fill and lines drop, and one that
+// fails, a full disk say, loses its lines: counted and told, and nothing more.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "app/log_ring.h"
 #include "base/log.h"
+#include "base/log_line.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -23,7 +26,7 @@ class LogWriter {
   ~LogWriter();
 
   // Before start(). A path, or "-" for standard output; the number to write under. The same path
-  // twice is one log.
+  // twice is one log. Never waits: a FIFO that nobody reads is an error (ENXIO).
   Result<size_t> open_access_log(const std::string& path);
 
   void start();
@@ -45,12 +48,20 @@ class LogWriter {
     UniqueFd file;
     int fd = -1;
     std::string pending;
+    bool torn = false;        // ends within a line, the rest of which was lost
+    uint64_t lost_lines = 0;  // by writes that failed
+    uint64_t lost_told = 0;
+    int os_errno = 0;  // of the last of them
+    std::optional<std::chrono::steady_clock::time_point> told{};
   };
 
   void run();
   bool drain_rings();
   void flush(Target& target);
   void report_drops();
+  // What failed writes have lost: at once, then from time to time, and at the end.
+  void report_losses(bool at_end);
+  void tell(const LogLine& fields);
   void open_again();
   void wake();
 

@@ -126,9 +126,11 @@ bool Server::make_listeners() {
     session::ListenerOptions options = listener.session;
     if (listener.access_log != "off") {
       Result<size_t> opened = log_.open_access_log(listener.access_log);
-      if (!opened)
+      if (!opened) {
+        int os_errno = opened.error().os_errno;
         return complain("cannot open the access log " + listener.access_log + ": " +
-                        strerror(opened.error().os_errno));
+                        (os_errno == ENXIO ? "nobody reads it" : strerror(os_errno)));
+      }
       options.access_log = *opened;
     }
     // A relay may lead to another listener of ours, such as TLS in front of a proxy; not to itself.

@@ -14,6 +14,8 @@ class LogLine {
   // A longer value is cut there and marked with "...".
   static constexpr size_t kValueBytesMax = 1024;
 
+  LogLine() { text_.reserve(kUsualBytes); }
+
   LogLine& add(std::string_view key, std::string_view value);
   LogLine& add(std::string_view key, uint64_t value);
   // In seconds with microseconds, e.g. duration=0.001250.
@@ -23,6 +25,9 @@ class LogLine {
   bool empty() const { return text_.empty(); }
 
  private:
+  // Most lines are shorter, and made without growing.
+  static constexpr size_t kUsualBytes = 384;
+
   std::string text_;
 };
 

@@ -34,7 +34,7 @@ std::vector<Option> make_options() {
       {"answer_timeout", kListener, kApplies,
        duration(in(&Session::answer_timeout), kTimeoutMin, 24h),
        "HTTP: how long an upstream that has the whole request may take to the first byte of its "
-       "answer."},
+       "answer. Interim answers begin it anew, up to idle_timeout in all."},
       {"idle_timeout", kListener, kApplies,
        duration(in(&Session::idle_timeout), kTimeoutMin, kIdleMax),
        "A tunnel or transfer in which neither side has sent anything for so long is closed."},

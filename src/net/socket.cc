@@ -1,5 +1,7 @@
 #include "net/socket.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -96,6 +98,12 @@ IoResult Socket::splice_in(int pipe_write_end, size_t bytes_max) {
 IoResult Socket::splice_out(int pipe_read_end, size_t bytes, bool more) {
   ssize_t sent = uninterrupted([&] { return sys::splice(pipe_read_end, fd(), bytes, more); });
   return result_of_write(sent, false);
+}
+
+size_t Socket::unacknowledged_bytes() const {
+  int bytes = 0;
+  if (::ioctl(fd(), SIOCOUTQ, &bytes) != 0 || bytes < 0) return 0;
+  return static_cast<size_t>(bytes);
 }
 
 void Socket::shut_writes(bool closes) {

@@ -60,6 +60,10 @@ class Socket : public Watch {
   IoResult splice_in(int pipe_write_end, size_t bytes_max);
   IoResult splice_out(int pipe_read_end, size_t bytes, bool more);
 
+  // Sent, the end of writes included, and not acknowledged by the other side's kernel yet (of a
+  // unix socket: not read). 0 of a socket that is gone.
+  size_t unacknowledged_bytes() const;
+
   // Half-close: sends FIN behind what was sent. `closes` says that close() follows at once, which
   // does the same in one call less.
   void shut_writes(bool closes = false);

@@ -141,9 +141,11 @@ Want Direction::send_or_keep(ByteSpan bytes, net::Socket& destination) {
 Want Direction::splice_once(net::Socket& source, net::Socket& destination, Mover& mover) {
   if (!pipe_) pipe_ = mover.pipes.lease();
   if (!pipe_) {
-    state_ = State::copy;  // no pipe to be had: this round is copied
+    // None to be had. Who chooses by what the reads show begins anew; who must splice asks again in
+    // the next round.
+    if (splice_ == SpliceMode::automatic) state_ = State::copy;
     streak_ = 0;
-    return Want::again;
+    return copy_once(source, destination, mover);
   }
   size_t room = static_cast<size_t>(std::min<uint64_t>(pipe_->capacity_bytes, remaining_bytes_));
   net::IoResult in = source.splice_in(pipe_->write_end.get(), room);

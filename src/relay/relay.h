@@ -47,7 +47,7 @@ class Relay {
     failed,  // its destination takes no more
   };
   struct Way {
-    Direction direction;
+    [[no_unique_address]] Direction direction;  // `state` lies in its padding
     State state = State::open;
   };
 
@@ -56,6 +56,6 @@ class Relay {
   Way up_;
   Way down_;
 };
-static_assert(sizeof(Relay) <= 144);
+static_assert(sizeof(Relay) <= 128);
 
 }  // namespace headrace::relay

@@ -21,7 +21,6 @@ bool BodyMover::start(const Message& message, net::Socket& destination, relay::S
                                                    : 0;
   MutableByteSpan own =
       received.first(static_cast<size_t>(std::min<uint64_t>(received.size(), length)));
-  surplus.append(received.subspan(own.size()));
   moved_bytes_ = own.size();
   bool unlimited = length == relay::Direction::kNoLimit;
   direction_.start(unlimited ? length : length - own.size(), splice, message.ends_connection);
@@ -44,8 +43,6 @@ bool BodyMover::take_chunks(std::string_view head, MutableByteSpan received,
   http::ChunkedBody::Step step = chunked_->apply(received);
   moved_bytes_ += step.consumed_bytes;
   malformed_ = step.state == http::ChunkedBody::State::failed;
-  if (step.state == http::ChunkedBody::State::ended)
-    surplus.append(received.subspan(step.consumed_bytes));
   const std::array<ByteSpan, 3> pieces{as_bytes(head), received.first(step.output_bytes),
                                        as_bytes(chunked_->tail())};
   return direction_.park_or_push(destination, pieces, mover);
@@ -63,8 +60,10 @@ Want BodyMover::pump_chunks(net::Socket& source, net::Socket& destination, relay
     if (in.blocked()) return Want::read;
     if (!in.moved()) return Want::source_failed;  // ended or failed: the body is cut either way
     mover.copied_bytes += in.bytes;
-    if (!take_chunks({}, scratch.first(in.bytes), destination, mover))
-      return Want::destination_failed;
+    uint64_t moved_before = moved_bytes_;
+    bool sent = take_chunks({}, scratch.first(in.bytes), destination, mover);
+    surplus.append(scratch.first(in.bytes).subspan(moved_bytes_ - moved_before));
+    if (!sent) return Want::destination_failed;
   }
   if (finished() && !malformed_) return Want::over;
   return Want::again;

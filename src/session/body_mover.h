@@ -23,7 +23,9 @@ class BodyMover {
     bool ends_connection;  // the destination is closed behind it
   };
 
-  // The head goes first, together with the body bytes at hand. False when the destination failed.
+  // The head goes first, together with the body bytes at hand. What is behind the first
+  // moved_bytes() of `received` is none of the body's and stays the caller's. False when the
+  // destination failed.
   bool start(const Message& message, net::Socket& destination, relay::SpliceMode splice,
              relay::Mover& mover);
   relay::Want pump(net::Socket& source, net::Socket& destination, relay::Mover& mover);
@@ -40,8 +42,8 @@ class BodyMover {
   // Everything that was given to it for the destination has left.
   bool idle() const { return direction_.idle(); }
   ByteSpan queued() const { return direction_.queued(); }
-  // Received behind the body: the client's next request, or what an upstream has no business to
-  // send.
+  // Received by pump() behind the body: the client's next request, or what an upstream has no
+  // business to send.
   net::Residue surplus;
 
   uint64_t moved_bytes() const { return moved_bytes_ + direction_.moved_bytes(); }
@@ -52,7 +54,8 @@ class BodyMover {
 
  private:
   bool body_ended() const { return chunked_ ? chunked_->ended() : direction_.source_ended(); }
-  // Decodes and sends; false when the destination failed. Sets malformed_.
+  // Decodes the body's part of `received` and sends; false when the destination failed. Sets
+  // malformed_.
   bool take_chunks(std::string_view head, MutableByteSpan received, net::Socket& destination,
                    relay::Mover& mover);
   relay::Want pump_chunks(net::Socket& source, net::Socket& destination, relay::Mover& mover);

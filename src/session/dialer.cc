@@ -61,7 +61,7 @@ Dialer::Dialer(Worker& worker, net::Runnable& waiting, const DialOptions& option
     worker_.resolver.resolve(options_.target.host.name(), lookup_);
   } else {
     took_v4_ = took_v6_ = true;
-    add_addresses({options_.target.host.address()}, false);
+    add_addresses({&options_.target.host.address(), 1}, false);
     started_ = true;
     worker_.loop.arm(limit_, options_.timeout);
   }
@@ -130,7 +130,7 @@ void Dialer::take_addresses() {
   worker_.loop.arm(limit_, options_.timeout);
 }
 
-void Dialer::add_addresses(const std::vector<IpAddress>& addresses, bool first_choice) {
+void Dialer::add_addresses(std::span<const IpAddress> addresses, bool first_choice) {
   size_t at = next_ + (first_choice ? 0 : 1);
   for (const IpAddress& address : addresses) {
     access::Verdict verdict = options_.policy.judge(

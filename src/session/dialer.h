@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "access/policy.h"
@@ -50,7 +51,7 @@ class Dialer final : public net::Runnable {
 
  private:
   void take_addresses();
-  void add_addresses(const std::vector<IpAddress>& addresses, bool first_choice);
+  void add_addresses(std::span<const IpAddress> addresses, bool first_choice);
   bool may_start_attempt() const;
   void start_attempt();
   Result<std::unique_ptr<Upstream>> open_socket(const net::Endpoint& endpoint);

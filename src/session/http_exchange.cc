@@ -25,17 +25,22 @@ bool asks_for_bound_authentication(const http::ResponseHead& head) {
 
 Exchange::Exchange(Session& session, HttpRequest& request)
     : session_(session), request_(request), binds_connection_(request.binds_connection) {
-  // The inbox lies in memory of its own, so chunks can be rewritten in place there.
-  net::Residue received = std::move(session_.inbox);
-  session_.inbox.clear();
-  MutableByteSpan bytes(const_cast<uint8_t*>(received.bytes().data()), received.size());
+  // The inbox lies in memory of its own, so chunks can be rewritten in place there. The requests
+  // behind this one stay where they are: there may be thousands.
+  net::Residue& inbox = session_.inbox;
+  MutableByteSpan bytes(const_cast<uint8_t*>(inbox.bytes().data()), inbox.size());
   Output output = request_.drops_trailer ? Output::chunked_without_trailer : Output::chunked;
   relay::ParkingScope parking(mover(), session_.first_phase());
   const BodyMover::Message message{request_.head, request_.body, output, bytes, false};
   up_failed_ = !up_.start(message, upstream(), session_.options().splice, mover());
+  inbox.consume(up_.moved_bytes());
 }
 
 Exchange::~Exchange() {
+  abandon();
+}
+
+void Exchange::abandon() {
   up_.abandon(mover());
   down_.abandon(mover());
 }
@@ -164,6 +169,7 @@ Exchange::State Exchange::take_heads(MutableByteSpan bytes) {
     if (head.status == 101) return switch_protocols(head, rest);
     if (!is_interim) return pass_final(head, rest);
     answer_head_bytes_ += parsed.consumed_bytes();
+    ++interim_answers_;
     if (std::optional<Errc> fault = append_interim(head, interim))
       return fail(*fault, Side::upstream);
     bytes = rest;
@@ -209,6 +215,7 @@ Exchange::State Exchange::pass_final(const http::ResponseHead& head, MutableByte
   const BodyMover::Message message{text, *body, output, rest, !client_persists_};
   if (!down_.start(message, client(), session_.options().splice, mover()))
     return fail(Errc::reset, Side::client);
+  if (down_.moved_bytes() < rest.size()) upstream_persists_ = false;  // it said more than was asked
   return State::waiting;
 }
 

@@ -47,12 +47,16 @@ class Exchange {
   int status() const { return status_; }
   // All of the request has been received and sent.
   bool request_finished() const { return up_.finished(); }
+  // Gives back what it has leased of the worker, which must not wait; what has not left is lost.
+  void abandon();
   // After complete: whether either connection can carry another exchange.
   bool client_persists() const { return client_persists_; }
   bool upstream_persists() const;
   bool binds_connection() const { return binds_connection_; }
   // Received from the client or the upstream so far: whether something still moves.
   uint64_t moved_bytes() const { return up_.moved_bytes() + down_.moved_bytes(); }
+  // Those of the upstream before its final one, so far.
+  uint64_t interim_answers() const { return interim_answers_; }
   uint64_t up_bytes() const { return request_.head_bytes + up_.moved_bytes(); }
   uint64_t down_bytes() const { return answer_head_bytes_ + down_.moved_bytes(); }
   bool has_spliced() const { return up_.has_spliced() || down_.has_spliced(); }
@@ -86,6 +90,7 @@ class Exchange {
   http::HeadCursor cursor_;
   std::string switch_reply_;
   uint64_t answer_head_bytes_ = 0;
+  uint64_t interim_answers_ = 0;
   Error error_{Errc::os_failure, Side::local};
   int status_ = 0;
   bool up_failed_ = false;  // the upstream takes no more of the request

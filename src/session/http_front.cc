@@ -98,11 +98,15 @@ net::Task<Result<Done>> obtain_upstream(Session& session, HttpRequest& request, 
 }
 
 // Runs the exchange until it stops waiting, under the limits for silence: answer_timeout up to the
-// first byte of the answer, idle_timeout from then on.
+// first byte of the answer, idle_timeout from then on. Interim answers are signs of life (102 was
+// made to be one, RFC 2518 section 10.1), but a final answer has to come: when nothing else has
+// moved for idle_timeout they count no more.
 net::Task<Exchange::State> run_exchange(Session& session, Exchange& exchange) {
+  net::Instant last_moved = session.worker().loop.now();
   for (;;) {
     bool answering = exchange.answered();
     uint64_t moved_bytes = exchange.moved_bytes();
+    uint64_t interim_answers = exchange.interim_answers();
     session.arm_deadline(answering ? session.options().idle_timeout
                                    : session.options().answer_timeout);
     for (;;) {
@@ -117,9 +121,14 @@ net::Task<Exchange::State> run_exchange(Session& session, Exchange& exchange) {
       Result<Done> woken = co_await session.woken();
       if (woken) continue;
       // Silence counts from the last byte, not from when the timer was armed.
-      if (woken.error().what == Errc::timed_out && exchange.moved_bytes() != moved_bytes) break;
-      Errc what =
-          woken.error().what == Errc::timed_out ? Errc::answer_timed_out : woken.error().what;
+      bool timed_out = woken.error().what == Errc::timed_out;
+      net::Instant now = session.worker().loop.now();
+      bool moved = exchange.moved_bytes() != moved_bytes;
+      if (moved) last_moved = now;
+      bool alive = exchange.interim_answers() != interim_answers &&
+                   last_moved + session.options().idle_timeout > now;
+      if (timed_out && (moved || alive)) break;
+      Errc what = timed_out ? Errc::answer_timed_out : woken.error().what;
       exchange.give_up(Error{what, answering ? Side::local : Side::upstream});
       co_return Exchange::State::failed;
     }
@@ -171,10 +180,14 @@ std::string result_name(const Error& error) {
 net::Task<Next> end_broken(Session& session, const HttpRequest& request, Exchange& exchange) {
   Error error = exchange.error();
   session.upstream->socket.reset();
+  bool cuts_the_client = exchange.cuts_the_client();
+  exchange.abandon();  // telling the client may take a while
   bool client_gone = error.whose == Side::client && error.what == Errc::reset;
-  if (exchange.cuts_the_client() || client_gone || error.what == Errc::cancelled) {
+  if (cuts_the_client || client_gone || error.what == Errc::cancelled) {
     session.worker().stats.refused[static_cast<size_t>(error.what)].add();
     note_exchange(session, exchange, result_name(error));
+    // Answers before this one may still be under way, and a part of this one is of use as well.
+    if (!client_gone && error.what != Errc::cancelled) co_await await_arrival(session);
     session.end_with_reset();
     co_return Next::end;
   }

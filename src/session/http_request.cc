@@ -1,5 +1,7 @@
 #include "session/http_request.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "http/authorization.h"
 #include "http/connection.h"
@@ -25,14 +27,16 @@ HttpRefusal refusal(Error error, std::string_view details = {}) {
   return refusal;
 }
 
-// A URI may carry credentials, which no log should keep; the request is refused anyway.
-std::string without_user_information(std::string_view target) {
-  size_t scheme_end = target.find("://");
-  size_t authority = scheme_end == std::string_view::npos ? 0 : scheme_end + 3;
-  size_t authority_end = std::min(target.find_first_of("/?#", authority), target.size());
-  size_t at = target.substr(0, authority_end).rfind('@');
-  if (at == std::string_view::npos || at < authority) return std::string(target);
-  return std::string(target.substr(0, authority)) + std::string(target.substr(at + 1));
+// A target that is not understood may carry credentials wherever its sender took an authority to
+// be, and no log should keep them. They end with an '@', or one that was escaped.
+std::string without_credentials(std::string_view target) {
+  constexpr std::string_view kEscaped = "%40";
+  size_t end = 0;
+  if (size_t at = target.rfind('@'); at != std::string_view::npos) end = at + 1;
+  if (size_t at = target.rfind(kEscaped); at != std::string_view::npos)
+    end = std::max(end, at + kEscaped.size());
+  if (end == 0) return std::string(target);
+  return "(redacted)@" + std::string(target.substr(end));
 }
 
 // NTLM and Negotiate authenticate the connection, not the request.
@@ -72,8 +76,8 @@ MaybeRefusal judge(Session& session, const http::RequestHead& head, HttpRequest&
   return std::nullopt;
 }
 
-MaybeRefusal find_target(const http::RequestHead& head, http::RequestTarget& target,
-                         HttpRequest& request) {
+MaybeRefusal find_target(Session& session, const http::RequestHead& head,
+                         http::RequestTarget& target, HttpRequest& request) {
   using Form = http::RequestTarget::Form;
   Result<http::RequestTarget> parsed = http::request_target(head);
   if (!parsed) {
@@ -83,6 +87,8 @@ MaybeRefusal find_target(const http::RequestHead& head, http::RequestTarget& tar
   target = std::move(*parsed);
   if (target.form == Form::origin || target.form == Form::asterisk)
     return refusal(Error{Errc::malformed, Side::client}, kThisIsAProxy);
+  // As asked: user information is none of what is understood.
+  if (Account* account = session.account()) account->target = head.target;
   if (target.form == Form::authority) request.kind = HttpRequest::Kind::connect;
   request.target = target.target;
   return std::nullopt;
@@ -94,7 +100,7 @@ MaybeRefusal understand(Session& session, const http::RequestHead& head, HttpReq
   request.minor_version = head.minor_version;
   if (Account* account = session.account()) {
     account->method = head.method;
-    account->target = without_user_information(head.target);
+    account->target = without_credentials(head.target);
   }
   Result<http::BodyLength> body = http::request_body(head);
   if (!body) return refusal(body.error());
@@ -106,7 +112,7 @@ MaybeRefusal understand(Session& session, const http::RequestHead& head, HttpReq
   request.drops_trailer = connection->nominated_count > 0;
 
   http::RequestTarget target{};
-  if (MaybeRefusal refused = find_target(head, target, request)) return refused;
+  if (MaybeRefusal refused = find_target(session, head, target, request)) return refused;
   if (MaybeRefusal refused = authenticate(session, head, request)) return refused;
   if (MaybeRefusal refused = judge(session, head, request)) return refused;
   if (request.kind == HttpRequest::Kind::connect) return std::nullopt;
@@ -115,6 +121,9 @@ MaybeRefusal understand(Session& session, const http::RequestHead& head, HttpReq
     return std::nullopt;
   }
   request.binds_connection = binds_connection(head);
+  // Little is added but Via, so that it is made without growing.
+  constexpr size_t kAddedBytes = 64;
+  request.head.reserve(request.head_bytes + session.worker().via_id.size() + kAddedBytes);
   http::append_request_head({head, target, *connection, request.body, session.worker().via_id},
                             request.head);
   return std::nullopt;

@@ -20,6 +20,22 @@ uint64_t Listener::live() const {
   return sum;
 }
 
+bool Listener::note_opened(size_t worker) {
+  if (options_.max_connections != 0) {
+    uint64_t taken = places_taken_.load(std::memory_order_relaxed);
+    do {
+      if (taken >= options_.max_connections) return false;
+    } while (!places_taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
+  }
+  live_[worker].count.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Listener::note_closed(size_t worker) {
+  live_[worker].count.fetch_sub(1, std::memory_order_relaxed);
+  if (options_.max_connections != 0) places_taken_.fetch_sub(1, std::memory_order_relaxed);
+}
+
 size_t Listener::choose_worker(size_t worker) const {
   size_t least = worker;
   for (size_t i = 0; i < live_.size(); ++i)
@@ -85,14 +101,14 @@ Acceptor::Outcome Acceptor::accept_one() {
     listener_.short_of_descriptors.store(false, std::memory_order_relaxed);
     alone.unlock();
   }
-  if (listener_.full()) {
+  size_t chosen = listener_.choose_worker(worker_.index);
+  // The session's destructor takes it back.
+  if (!listener_.note_opened(chosen)) {
     worker_.stats.refused[static_cast<size_t>(Errc::client_limit)].add();
     net::reset_and_close(std::move(client));
     return Outcome::accepted;
   }
   worker_.stats.accepted.add();
-  size_t chosen = listener_.choose_worker(worker_.index);
-  listener_.note_opened(chosen);  // the session's destructor takes it back
   if (chosen != worker_.index) {
     worker_.stats.handed_over.add();
     handover_.hand_over(chosen, listener_, std::move(client), name.endpoint());

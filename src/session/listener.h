@@ -32,14 +32,14 @@ class Listener {
 
   // Connections held, per worker and in all. A connection counts from the moment its worker was
   // chosen, also while it is on its way there: of a burst, all but one would go to the same worker
-  // otherwise, and past max_connections. Relaxed: balance may be off by one for a moment.
-  void note_opened(size_t worker) { live_[worker].count.fetch_add(1, std::memory_order_relaxed); }
-  void note_closed(size_t worker) { live_[worker].count.fetch_sub(1, std::memory_order_relaxed); }
+  // otherwise. Relaxed: balance may be off by one for a moment. max_connections is kept exactly,
+  // whichever workers ask at once: false when there is no place left, and then nothing is counted.
+  [[nodiscard]] bool note_opened(size_t worker);
+  void note_closed(size_t worker);
   uint64_t live_of(size_t worker) const {
     return live_[worker].count.load(std::memory_order_relaxed);
   }
   uint64_t live() const;
-  bool full() const { return options_.max_connections != 0 && live() >= options_.max_connections; }
 
   // One worker at a time turns a client away in the place of its reserved descriptor, or they would
   // take it from each other. Only locked when there are no descriptors left.
@@ -59,6 +59,7 @@ class Listener {
   const ListenerOptions options_;
   const access::Policy policy_;
   std::vector<Live> live_;
+  std::atomic<uint64_t> places_taken_{0};  // counted where there is a limit
 };
 
 // Gives a client that was accepted here, and is counted there, to another worker.

@@ -7,9 +7,14 @@
 namespace headrace::session {
 namespace {
 
-// How long, and how much, a client that was answered with a refusal may go on sending.
+// A client that got its last answer has so long to read it and close when its kernel has taken all
+// of the answer, and so long in all where that takes longer, on a slow link. What it sends
+// meanwhile is thrown away, up to a limit.
 constexpr net::Duration kLingerTime = std::chrono::seconds(1);
+constexpr net::Duration kLingerTimeMax = std::chrono::seconds(15);
 constexpr uint64_t kLingerBytesMax = 4 * 1024 * 1024;
+// How often to look whether an answer has arrived: the kernel does not tell.
+constexpr net::Duration kArrivalPeriod = std::chrono::milliseconds(100);
 
 // HTTP and SOCKS on one port are told apart by the first byte: no method begins with 4 or 5.
 bool is_socks_version(uint8_t first_byte) {
@@ -78,16 +83,35 @@ net::Task<Result<Done>> send_to_client(Session& session, std::string text) {
 
 net::Task<void> linger(Session& session) {
   session.client().shut_writes();
+  const net::Loop& loop = session.worker().loop;
+  const net::Instant limit = loop.now() + kLingerTimeMax;
   session.arm_deadline(kLingerTime);
   uint64_t discarded_bytes = 0;
   while (discarded_bytes < kLingerBytesMax) {
     net::IoResult in = session.client().receive(session.worker().mover.scratch());
     if (in.ended() || in.failed()) co_return;
     discarded_bytes += in.bytes;
-    if (!in.blocked()) continue;
+    // A client that sends without a pause leaves the others their turn.
+    if (in.moved() && session.client().readable()) session.run_again();
     Result<Done> woken = co_await session.woken();
-    if (!woken) co_return;
+    if (woken) continue;
+    bool arrived = session.client().unacknowledged_bytes() == 0;
+    bool over = arrived || loop.now() >= limit || woken.error().what != Errc::timed_out;
+    if (over) co_return;
+    session.arm_deadline(kLingerTime);
   }
+}
+
+net::Task<void> await_arrival(Session& session) {
+  const net::Loop& loop = session.worker().loop;
+  const net::Instant limit = loop.now() + kLingerTime;
+  while (session.client().unacknowledged_bytes() != 0 && loop.now() < limit) {
+    session.arm_deadline(kArrivalPeriod);
+    Result<Done> woken = co_await session.woken();
+    bool goes_on = woken || woken.error().what == Errc::timed_out;
+    if (!goes_on || session.client().faulty()) break;
+  }
+  session.disarm_deadline();
 }
 
 // A relay has its destination from the operator and asks its client nothing.

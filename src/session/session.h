@@ -105,7 +105,7 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   // Counts and logs why something was refused; `target` as it was asked for, where that is known.
   void note_refusal(const Error& error, std::string_view target = {});
   std::string_view protocol_name() const { return protocol_name_; }
-  void set_protocol_name(std::string_view name) { protocol_name_ = name; }
+  void set_protocol_name(const char* literal) { protocol_name_ = literal; }
 
  private:
   Session(Worker& worker, Listener& listener, std::optional<net::Endpoint> address);
@@ -122,19 +122,21 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   Worker& worker_;
   Listener& listener_;
   net::Socket client_;
-  net::Timer timer_;
+  [[no_unique_address]] net::Timer timer_;  // the five that follow lie in its padding
+  std::optional<Errc> verdict_;             // why waiting is over
+  bool resting_ = false;
+  bool reset_at_end_ = false;
+  bool half_closed_ = false;
   net::Task<void> set_up_;
   net::WaitSlot slot_;
   std::unique_ptr<relay::Relay> tunnel_;
   std::unique_ptr<Account> account_;
   std::optional<net::Endpoint> client_address_;
   net::Instant last_activity_{};
-  std::string_view protocol_name_;
-  std::optional<Errc> verdict_;  // why waiting is over
-  bool resting_ = false;
-  bool reset_at_end_ = false;
-  bool half_closed_ = false;
+  const char* protocol_name_ = "";
 };
+
+static_assert(sizeof(Session) <= 216);  // one of malloc's 224 bytes
 
 // The phases. Each returns when its part is done; see serve.cc.
 net::Task<void> serve(Session& session);
@@ -149,7 +151,10 @@ net::Task<Result<Done>> dial(Session& session, const Target& target, access::How
 // Sends all of `text` to the client.
 net::Task<Result<Done>> send_to_client(Session& session, std::string text);
 // Ends the client's connection so that it can read what was sent last: half-close, then discard
-// what still comes for a while. A close with unread bytes would send RST and destroy the answer.
+// what still comes until the client closes, or for a while after it has acknowledged everything. A
+// close with unread bytes would send RST and destroy the answer.
 net::Task<void> linger(Session& session);
+// Before a reset, which destroys what is under way: waits a moment for it to arrive.
+net::Task<void> await_arrival(Session& session);
 
 }  // namespace headrace::session

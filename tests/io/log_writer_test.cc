@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <numeric>
 #include <sstream>
 #include <thread>
 
@@ -253,18 +256,78 @@ TEST_F(LogWriterTest, lines_dropped_shortly_before_the_end_are_told) {
   EXPECT_EQ(lines_of(text_of(path("access"))).size() + dropped, kLines);
 }
 
+// What was said to be lost by failing writes, line by line.
+std::vector<size_t> told_as_lost(const std::string& events) {
+  const std::string told =
+      "level=error event=log_write_failed log=/dev/full errno=" + std::to_string(ENOSPC) +
+      " lines=";
+  std::vector<size_t> lines;
+  for (size_t at = events.find(told); at != std::string::npos; at = events.find(told, at + 1))
+    lines.push_back(std::strtoul(events.c_str() + at + told.size(), nullptr, 10));
+  return lines;
+}
+
 // A full disk: every write fails at once.
-TEST_F(LogWriterTest, a_target_that_fails_loses_its_lines_and_no_others) {
+TEST_F(LogWriterTest, a_target_that_fails_loses_its_lines_and_no_others_and_it_is_told) {
+  constexpr size_t kLines = 100;
+  testing::internal::CaptureStderr();
   LogWriter writer(LogLevel::info, 1);
   const size_t full = writer.open_access_log("/dev/full").value();
   const size_t fine = writer.open_access_log(path("access")).value();
   writer.start();
-  for (int i = 0; i < 100; ++i) {
+  for (size_t i = 1; i <= kLines; ++i) {
     writer.sink(0).write_access(full, "lost");
     writer.sink(0).write_access(fine, "kept");
+    EXPECT_TRUE(
+        wait_until([&] { return i % 50 != 0 || text_of(path("access")).size() >= 35 * i; }));
   }
   writer.stop();
-  EXPECT_EQ(lines_of(text_of(path("access"))).size(), 100u);
+  EXPECT_EQ(lines_of(text_of(path("access"))).size(), kLines);
+  const std::vector<size_t> lost = told_as_lost(testing::internal::GetCapturedStderr());
+  EXPECT_EQ(std::accumulate(lost.begin(), lost.end(), size_t{0}), kLines);
+  EXPECT_LE(lost.size(), 2u) << "once when it began and once at the end, not per write";
+}
+
+// While this lives, files cannot grow beyond so many bytes: a write takes what has room, then
+// fails, as on a disk that fills up.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    HEADRACE_ASSERT(::getrlimit(RLIMIT_FSIZE, &before_) == 0);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    HEADRACE_ASSERT(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FileSizeLimit() { HEADRACE_ASSERT(::setrlimit(RLIMIT_FSIZE, &before_) == 0); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(LogWriterTest, a_line_that_was_cut_does_not_swallow_the_next_one) {
+  LogWriter writer(LogLevel::info, 1);
+  const size_t log = writer.open_access_log(path("access")).value();
+  writer.start();
+  {
+    FileSizeLimit limit(40);
+    writer.sink(0).write_access(log, "cut_somewhere_in_the_middle");
+    ASSERT_TRUE(wait_until([&] { return text_of(path("access")).size() == 40; }));
+    writer.sink(0).write_access(log, "lost");
+    std::this_thread::sleep_for(milliseconds(100));  // nothing of it is to be seen
+  }
+  writer.sink(0).write_access(log, "whole");
+  writer.stop();
+  const std::vector<std::string> lines = lines_of(text_of(path("access")));
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].size(), 40u);
+  EXPECT_TRUE(lines[1].starts_with("time=") && lines[1].ends_with(" whole")) << lines[1];
+}
+
+TEST_F(LogWriterTest, a_fifo_that_nobody_reads_is_refused_at_once) {
+  HEADRACE_ASSERT(::mkfifo(path("pipe").c_str(), 0600) == 0);
+  LogWriter writer(LogLevel::info, 1);
+  EXPECT_EQ(writer.open_access_log(path("pipe")).error().os_errno, ENXIO);
 }
 
 using LogWriterDeathTest = LogWriterTest;

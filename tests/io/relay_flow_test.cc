@@ -1,5 +1,6 @@
 // How bytes move while a tunnel stands: back-pressure, pipes, the choice between copying and
 // splicing, and everybody's turn.
+#include "descriptor_limit.h"
 #include "relay_fixture.h"
 
 namespace headrace::io {
@@ -163,6 +164,17 @@ TEST_F(RelayFlowTest, splice_never_and_always_are_kept_to) {
   ASSERT_TRUE(passes(upstream, client, "x"));
   EXPECT_EQ(spliced(), 1u);
   EXPECT_EQ(copied(), copied_before);
+}
+
+TEST_F(RelayFlowTest, splicing_always_begins_again_when_there_are_descriptors_for_a_pipe_again) {
+  open_tunnel(relay::SpliceMode::always);
+  const std::string bytes = pattern(0, 100'000);
+  DescriptorLimit limit(0);
+  ASSERT_TRUE(passes(upstream, client, bytes));
+  EXPECT_EQ(spliced(), 0u);
+  limit.lift();
+  ASSERT_TRUE(passes(upstream, client, bytes));
+  EXPECT_EQ(spliced(), bytes.size());
 }
 
 // A stream that always has more to move must not make a small exchange wait for more than its turn.

@@ -71,8 +71,8 @@ class WorkerTest : public testing::Test {
   // Without an acceptor: for what is started by the test itself.
   session::Listener& unheard_listener(session::ListenerOptions options);
 
-  // One turn; waits at most a millisecond.
-  void turn() { loop->turn(std::chrono::milliseconds(1)); }
+  // One turn; waits at most a millisecond. Whatever lets the worker run does it by this.
+  virtual void turn() { loop->turn(std::chrono::milliseconds(1)); }
   // Turns the loop until the condition holds; false when that takes over ten seconds.
   bool run_until(const std::function<bool()>& condition);
   // Turns for a while, for what must not happen.

@@ -88,6 +88,36 @@ TEST_F(WorkersTest, a_burst_of_clients_that_leave_again_leaves_nothing) {
   origins.join();
 }
 
+// Each worker on its own saw room for one more when they asked at the same time.
+TEST(ListenerTest, workers_that_ask_at_once_take_no_more_places_than_there_are) {
+  constexpr size_t kWorkers = 4;
+  constexpr uint32_t kPlaces = 3;
+  session::ListenerOptions options = options_for(session::Protocol::mixed);
+  options.max_connections = kPlaces;
+  session::Listener listener(options, access::Policy({}, {}), kWorkers);
+  std::atomic<uint64_t> held{0};
+  std::atomic<uint64_t> most{0};
+  std::vector<std::thread> threads;
+  for (size_t worker = 0; worker < kWorkers; ++worker)
+    threads.emplace_back([&, worker] {
+      for (int i = 0; i < 20'000; ++i) {
+        if (!listener.note_opened(worker)) continue;
+        const uint64_t now = held.fetch_add(1) + 1;
+        uint64_t known = most.load();
+        while (known < now && !most.compare_exchange_weak(known, now)) {
+        }
+        held.fetch_sub(1);
+        listener.note_closed(worker);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(most.load(), kPlaces);
+  EXPECT_EQ(listener.live(), 0u);
+  for (uint32_t i = 0; i < kPlaces; ++i) EXPECT_TRUE(listener.note_opened(i));
+  EXPECT_FALSE(listener.note_opened(0));
+  EXPECT_EQ(listener.live(), kPlaces);
+}
+
 TEST_F(WorkersTest, draining_ends_sessions_at_rest_and_lets_the_others_finish) {
   PlainListener origin;
   listen(options_for(session::Protocol::mixed));

@@ -1,5 +1,6 @@
 """What lies where a unix socket is to be."""
 
+import contextlib
 import os
 import socket
 import stat
@@ -53,4 +54,16 @@ def test_an_abandoned_socket_is_replaced_and_goes_at_the_end(tmp_path):
     with Proxy("http", listen=f"unix:{path}") as proxy:
         Client(proxy.address).close()
         assert stat.S_ISSOCK(os.stat(path).st_mode)
+    assert not path.exists()
+
+
+def test_the_path_of_one_who_came_later_is_left_alone(tmp_path):
+    """A successor over the same path would lose its socket when the predecessor, which drains, ends."""
+    path = tmp_path / "socket"
+    with contextlib.ExitStack() as stack:
+        with Proxy("http", listen=f"unix:{path}"):
+            path.unlink()
+            later = stack.enter_context(Proxy("http", listen=f"unix:{path}"))
+        assert path.exists()
+        Client(later.address).close()
     assert not path.exists()

@@ -36,7 +36,11 @@ def test_B041_empty_path_with_query(client, port80, url, line):
 
 @pytest.mark.parametrize("url", ["http://user:secretpw@o.example.test:{port}/p",
                                  "http://o.example.test@other.example.test:{port}/",
-                                 "http://a@b@o.example.test:{port}/"])
+                                 "http://a@b@o.example.test:{port}/",
+                                 "http:/\\user:secretpw@o.example.test:{port}/",
+                                 "http://user:top/secretpw@o.example.test:{port}/",
+                                 "http://user:secretpw%40o.example.test:{port}/",
+                                 "/user:secretpw@o.example.test:{port}/"])
 def test_B043_userinfo_is_refused(proxy, dns, client, origin, url):
     """Credentials in the URI went to the next hop and into logs, and led rules to the wrong host."""
     client.send(request(url.format(port=origin.port), host="o.example.test"))

@@ -11,7 +11,7 @@ from harness import client as clients
 from harness import logfmt
 from harness.client import Client
 from harness.origin import HttpOrigin, Origin, closed_port, echo, ok, payload
-from harness.proxy import Proxy
+from harness.proxy import Proxy, run
 from harness.tunnels import FRONTS, front
 
 FIELDS = ("time", "listener", "protocol", "client", "target", "dialled", "up", "down", "duration", "result", "path",
@@ -186,6 +186,15 @@ def test_a_log_reader_that_stalls_never_stops_traffic(tmp_path):
             via.proxy.assert_cpu_quiet(1)
     finally:
         os.close(reader)
+
+
+def test_a_fifo_that_nobody_reads_is_told_at_the_start(tmp_path):
+    """Opening it waited for a reader, and the program neither listened nor said why."""
+    fifo = tmp_path / "log"
+    os.mkfifo(fifo)
+    done = run("http", "127.0.0.1:0", "--access-log", fifo)
+    assert done.returncode == 1
+    assert f"cannot open the access log {fifo}: nobody reads it" in done.stderr
 
 
 def test_lines_are_appended_to_a_file_that_exists(tmp_path):
