@@ -13,6 +13,7 @@ from .tables import (COPYING, MISSING, NO_PROXY, SPLICING, Cell, Column, Table, 
 SECTIONS = {**{family: scenario.TITLES[family] for family in ("http", "connect", "socks", "relay")},
             "tls": "TLS in the proxy", "mix": "Many connections: the mixes", "rate": "New connections, open loop",
             "message": "Held connections with small messages", "idle": "Held connections"}
+NAMES = ("auto", "plain", "link", "pairs")
 FAMILY_ORDER = ("http", "connect", "socks", "relay")
 ONE = {"rate": "connection", "message": "message"}      # what a request is called there
 
@@ -100,7 +101,7 @@ class Layout:
     def throughput(self, family, scenarios):
         columns = self.present(scenarios)
         corner = f"scenario ({self.label})" if self.label else "scenario"
-        table = Table(f"{scenario.TITLES[family]}: throughput", corner, columns)
+        table = Table(f"{scenario.TITLES[family]}: throughput", corner, columns, kind="throughput", scenarios=scenarios)
         for one in scenarios:
             figure, scale, unit = ("gbit", 1, "Gbit/s") if one.bulk else ("rate", 1e-3, "k req/s")
             self.row(table, columns, f"{one.load}, {unit}", one, figure,
@@ -112,7 +113,7 @@ class Layout:
         """Bold by the 99th percentile; streams have none."""
         scenarios = [s for s in scenarios if s.kind != "stream"]
         columns = self.present(scenarios)
-        table = Table(f"{title}: latency", "scenario, p50 / p99 ms", columns)
+        table = Table(f"{title}: latency", "scenario, p50 / p99 ms", columns, kind="latency", scenarios=scenarios)
         for one in scenarios:
             self.row(table, columns, name(one), one, "p99_ms",
                      lambda p, o=one: f"{three_digits(self.median(p, o, 'p50_ms'))} / "
@@ -124,7 +125,8 @@ class Layout:
         """Seconds per gigabyte for bulk, microseconds per request for the others."""
         columns = self.present(scenarios)
         style = style or star_style(columns, "groups-and-star")
-        table = Table(f"{title}: proxy CPU time per gigabyte or per request", "scenario", columns)
+        table = Table(f"{title}: proxy CPU time per gigabyte or per request", "scenario", columns, kind="cpu",
+                      scenarios=scenarios)
         for one in scenarios:
             if one.bulk:
                 self.row(table, columns, name(one), one, "cpu_s_per_gb",
@@ -139,7 +141,7 @@ class Layout:
 
     def memory(self, title, scenarios, name, style=None):
         columns = self.present(scenarios)
-        table = Table(f"{title}: proxy peak memory, MB", "scenario", columns)
+        table = Table(f"{title}: proxy peak memory, MB", "scenario", columns, kind="memory", scenarios=scenarios)
         for one in scenarios:
             self.row(table, columns, name(one), one, "peak_mb",
                      lambda p, o=one: megabytes(self.median(p, o, "peak_mb")), False,
@@ -149,7 +151,8 @@ class Layout:
     def wide_throughput(self, title, scenarios):
         """Gbit/s, and thousands of requests per second behind it."""
         columns = self.present(scenarios)
-        table = Table(f"{title}: throughput, Gbit/s (thousands of requests per second)", "scenario", columns)
+        table = Table(f"{title}: throughput, Gbit/s (thousands of requests per second)", "scenario", columns,
+                      kind="throughput", scenarios=scenarios)
         for one in scenarios:
             if one.kind == "stream":
                 self.row(table, columns, one.name, one, "gbit", lambda p, o=one: f"{self.median(p, o, 'gbit'):.1f}",
@@ -164,7 +167,7 @@ class Layout:
     def kept_rate(self, title, scenarios):
         """What came of a rate that was asked for: the same for all that keep up, so nothing is the best."""
         columns = self.present(scenarios)
-        table = Table(f"{title}: done per second", "scenario", columns)
+        table = Table(f"{title}: done per second", "scenario", columns, kind="throughput", scenarios=scenarios)
         for one in scenarios:
             self.row(table, columns, one.name, one, "rate", lambda p, o=one: f"{self.median(p, o, 'rate'):,.0f}", True,
                      "plain", limits=True)
@@ -173,7 +176,8 @@ class Layout:
     def held(self, scenarios):
         """Memory of held connections by their number, and what one more costs."""
         columns = self.present(scenarios)
-        table = Table("Held connections: memory of the proxy's control group, MB", "connections held", columns)
+        table = Table("Held connections: memory of the proxy's control group, MB", "connections held", columns,
+                      kind="held", scenarios=scenarios)
         for one in scenarios:
             self.row(table, columns, f"{one.family}, {one.connections:,}", one, "peak_mb",
                      lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.1f}", False, "groups")
