@@ -1,9 +1,7 @@
-"""Which tables a session gives, and what stands in their cells: the reference's, and two of ours beside them.
+"""Which tables a session gives, and what stands in their cells: the plain form. Others are in forms.py.
 
-plain   for each family throughput and latency, then CPU and memory (families relay, http, connect, socks);
-        TLS and mixes with throughput, CPU, memory (mixes also latency); rates, messages, held connections
-link    one table of all, as for the grace delay over emulated links: process and busy CPU in one cell
-pairs   throughput and CPU in one cell, as for kernel TLS
+For each family throughput and latency, then CPU and memory (families relay, http, connect, socks); TLS and mixes
+with throughput, CPU, memory (mixes also latency); rates, messages, held connections.
 """
 
 from . import scenario
@@ -13,7 +11,6 @@ from .tables import (COPYING, MISSING, NO_PROXY, SPLICING, Cell, Column, Table, 
 SECTIONS = {**{family: scenario.TITLES[family] for family in ("http", "connect", "socks", "relay")},
             "tls": "TLS in the proxy", "mix": "Many connections: the mixes", "rate": "New connections, open loop",
             "message": "Held connections with small messages", "idle": "Held connections"}
-NAMES = ("auto", "plain", "link", "pairs")
 FAMILY_ORDER = ("http", "connect", "socks", "relay")
 ONE = {"rate": "connection", "message": "message"}      # what a request is called there
 
@@ -59,7 +56,7 @@ def in_order(names):
 def groups(runs):
     """{table group: [Scenario]} of what was measured; names that are none of ours are left to the CSV."""
     found = {}
-    for name in in_order(runs.scenarios):
+    for name in runs.wanted or in_order(runs.scenarios):
         parsed = scenario.parse(name)
         if parsed:
             found.setdefault("tls" if parsed.group.startswith("tls") else parsed.group, []).append(parsed)
@@ -243,36 +240,6 @@ class Layout:
             sections.append((SECTIONS["idle"], [self.held(found["idle"])]))
         return [(heading, [t for t in tables if t.rows and t.columns]) for heading, tables in sections]
 
-    def link(self):
-        """Everything in one table, rows of several kinds for each scenario."""
-        scenarios = [one for these in self.groups().values() for one in these if one.kind != "idle"]
-        columns = [Column(c.proxy, c.label, COPYING) for c in self.present(scenarios)]
-        no_proxy = {c.proxy for c in self.columns if c.group == NO_PROXY}
-        table = Table("Over the emulated link", "", columns)
-        for one in scenarios:
-            name = one.load if one.kind == "stream" and one.family == "relay" else one.name
-            for label, figure, text in _link_rows(one):
-                self.row(table, columns, f"{name}, {label}", one, figure,
-                         lambda p, o=one, t=text, cpu="CPU" in label:
-                         MISSING if cpu and p in no_proxy else t(lambda f: self.median(p, o, f)), True, "plain")
-        return [("Emulated link", [table])]
-
-    def pairs(self):
-        """Throughput and CPU side by side in each cell."""
-        scenarios = [one for these in self.groups().values() for one in these if one.kind != "idle"]
-        columns = [Column(c.proxy, c.label, COPYING) for c in self.present(scenarios)]
-        table = Table("Throughput and CPU", f"scenario ({self.label})" if self.label else "scenario", columns)
-        for one in scenarios:
-            if one.bulk:
-                self.row(table, columns, one.name, one, "gbit",
-                         lambda p, o=one: f"{self.median(p, o, 'gbit'):.2f} Gbit/s, "
-                                          f"{self.median(p, o, 'cpu_s_per_gb'):.2f} s/GB", True, "plain")
-            else:
-                self.row(table, columns, one.name, one, "rate",
-                         lambda p, o=one: f"{self.median(p, o, 'rate') / 1000:.1f}k/s, "
-                                          f"{self.median(p, o, 'cpu_us_per_req'):.0f} µs", True, "plain")
-        return [("Throughput and CPU", [table])]
-
 
 def load_name(one):
     return one.load
@@ -297,36 +264,3 @@ def without_no_proxy(table):
             if column.group == NO_PROXY:
                 cell.text, cell.bold, cell.star = MISSING, False, False
     return table
-
-
-def _task_per_gigabyte(run):
-    """Process CPU per gigabyte: the busy figure, scaled by the two times of the same run."""
-    return run.cpu_s_per_gb * run.prx_task_s / run.prx_cpu_s if run.prx_cpu_s > 0 else float("nan")
-
-
-def _task_us(run):
-    return run.cpu_us_per_req * run.prx_task_s / run.prx_cpu_s if run.prx_cpu_s > 0 else float("nan")
-
-
-def _busy_percent(run):
-    return run.cpu_us_per_req * run.rate / 1e4
-
-
-def _link_rows(one):
-    """(label, the figure that must be there, text from a function giving medians)"""
-    def mbit(m):
-        value = m("gbit") * 1000
-        return f"{value:.1f}" if value < 20 else f"{value:.0f}"
-
-    def milliseconds(value):
-        return f"{value:.1f}" if round(value, 1) < 100 else f"{value:,.0f}"
-
-    if one.bulk:
-        return [("Mbit/s", "gbit", mbit),
-                ("process / busy CPU s/GB", _task_per_gigabyte,
-                 lambda m: f"{m(_task_per_gigabyte):.1f} / {m('cpu_s_per_gb'):.1f}")]
-    return [("k/s", "rate", lambda m: f"{m('rate') / 1000:.2f}"),
-            ("process / busy CPU µs", _task_us, lambda m: f"{m(_task_us):.0f} / {m('cpu_us_per_req'):.0f}"),
-            ("CPU busy %", _busy_percent, lambda m: f"{m(_busy_percent):.0f}"),
-            ("p50 / p90 / p99 ms", "p99_ms",
-             lambda m: " / ".join(milliseconds(m(f)) for f in ("p50_ms", "p90_ms", "p99_ms")))]

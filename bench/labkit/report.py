@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import html, layouts
+from . import forms, html, layouts
 from .errors import LabError
 from .lost import Lost, find_lost
 from .results import Session, read_session
@@ -46,13 +46,13 @@ def add_arguments(parser):
                         help="results; those of one label are put together, each label has tables of its own")
     parser.add_argument("--html", metavar="FILE", help="also write the page with tables and pictures")
     parser.add_argument("--out", metavar="FILE", help="the Markdown, instead of to standard output")
-    parser.add_argument("--layout", choices=layouts.NAMES, default="auto",
+    parser.add_argument("--layout", choices=("auto", "plain", *forms.FORMS, "machines"), default="auto",
                         help="auto: link for sessions over an emulated link, else plain")
     parser.add_argument("--column", action="append", default=[], metavar="NAME[=LABEL]",
                         help="only these proxies, in this order, under these labels (repeatable)")
     parser.add_argument("--splicing", action="append", default=[], metavar="NAME", help="belongs to that group")
     parser.add_argument("--copying", action="append", default=[], metavar="NAME", help="belongs to that group")
-    parser.add_argument("--scenario", action="append", default=[], metavar="NAME", help="only these (repeatable)")
+    parser.add_argument("--scenario", action="append", default=[], metavar="NAME", help="only these, in this order (repeatable)")
     parser.add_argument("--title", default="Benchmark results")
 
 
@@ -84,20 +84,36 @@ def _merge(a, b):
 
 def part_of(session, arguments):
     """-> Part, in the layout asked for"""
-    if arguments.scenario:
-        session.runs = [run for run in session.runs if run.scenario in arguments.scenario]
-    runs = Runs(session)
-    wanted = [_column(word, runs) for word in arguments.column]
-    columns = layouts.make_columns(runs, wanted, arguments.splicing, arguments.copying)
     kind = arguments.layout
     if kind == "auto":
         emulated = session.provenance.get("setting", {}).get("link", "none") != "none"
         kind = "link" if emulated else "plain"
-    sections = getattr(layouts.Layout(runs, columns, session.label if session.named else ""), kind)()
+    layout = _layout(session, arguments)
+    sections = layout.plain() if kind == "plain" else forms.FORMS[kind](layout)
+    return _part(session, layout, sections, find_lost(layout.runs, layout.columns) if kind == "plain" else None)
+
+
+def part_of_machines(sessions, arguments):
+    """-> Part, of all sessions together"""
+    average = forms.averaged(sessions)
+    layout = _layout(average, arguments)
+    return _part(average, layout, forms.machines(sessions, layout))
+
+
+def _layout(session, arguments):
+    if arguments.scenario:
+        session.runs = [run for run in session.runs if run.scenario in arguments.scenario]
+    runs = Runs(session, arguments.scenario)
+    wanted = [_column(word, runs) for word in arguments.column]
+    columns = layouts.make_columns(runs, wanted, arguments.splicing, arguments.copying)
+    return layouts.Layout(runs, columns, session.label if session.named else "")
+
+
+def _part(session, layout, sections, lost=None):
     if not any(tables for _, tables in sections):
         raise LabError(f"{session.label}: nothing to show")
-    return Part(session, runs, columns, sections, provenance_lines(session), notes(session, runs),
-                find_lost(runs, columns) if kind == "plain" else None)
+    return Part(session, layout.runs, layout.columns, sections, provenance_lines(session),
+                notes(session, layout.runs), lost)
 
 
 def _column(word, runs):
@@ -121,7 +137,7 @@ def command_shown(sitting):
 def provenance_lines(session):
     """What the figures were measured on and with."""
     known = session.provenance
-    if not known:
+    if "machine" not in known:
         return []
     machine, setting, options = known.get("machine", {}), known.get("setting", {}), known.get("options", {})
     virtual = ", virtual" if machine.get("virtual") else ""
@@ -184,7 +200,11 @@ def markdown(title, parts):
 
 
 def main(arguments):
-    parts = [part_of(session, arguments) for session in read_sources(arguments.sources)]
+    sessions = read_sources(arguments.sources)
+    if arguments.layout == "machines":
+        parts = [part_of_machines(sessions, arguments)]
+    else:
+        parts = [part_of(session, arguments) for session in sessions]
     text = markdown(arguments.title, parts)
     if arguments.out:
         Path(arguments.out).write_text(text)
