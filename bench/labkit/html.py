@@ -71,7 +71,8 @@ def page(title, legend, parts):
         for heading, tables in part.sections:
             place = f"s{number}-{re.sub('[^a-z0-9]+', '-', heading.lower())}"
             links.append((place, heading))
-            body += [f'<h3 id="{place}">{escape(heading)}</h3>', _keys(part.columns), *_tables(tables, part)]
+            body += [f'<h3 id="{place}">{escape(heading)}</h3>', _keys(part.columns, any(t.kind == "throughput" for t in tables)),
+                     *_tables(tables, part)]
         if part.notes:
             body += ["<h3>Runs with a remark</h3>", _list(part.notes)]
     body.insert(2, "<nav>" + "".join(f'<a href="#{place}">{escape(word)}</a>' for place, word in links) + "</nav>")
@@ -89,7 +90,7 @@ def _tables(tables, part):
         yield _table(table)
 
 
-def _keys(columns):
+def _keys(columns, bars):
     """Which colour is which group; headrace has its own."""
     chips = []
     if any(plots.colour_class(c) == "ours" for c in columns):
@@ -97,7 +98,9 @@ def _keys(columns):
     for group, (kind, word) in GROUPS.items():
         if any(c.group == group and plots.colour_class(c) == kind for c in columns):
             chips.append(f'<span><i class="{kind}"></i>{word}</span>')
-    return f'<div class="keys">{"".join(chips)}<span>bar: median; line over it: worst run to best</span></div>'
+    if bars:
+        chips.append("<span>bar: median; line over it: worst run to best</span>")
+    return f'<div class="keys">{"".join(chips)}</div>'
 
 
 def _inline(text):

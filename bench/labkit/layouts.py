@@ -11,6 +11,7 @@ from .tables import (COPYING, MISSING, NO_PROXY, SPLICING, Cell, Column, Table, 
 SECTIONS = {**{family: scenario.TITLES[family] for family in ("http", "connect", "socks", "relay")},
             "tls": "TLS in the proxy", "mix": "Many connections: the mixes", "rate": "New connections, open loop",
             "message": "Held connections with small messages", "idle": "Held connections"}
+SHORT = {"mix": "Mixes", "rate": "New connections", "message": "Messages"}
 FAMILY_ORDER = ("http", "connect", "socks", "relay")
 ONE = {"rate": "connection", "message": "message"}      # what a request is called there
 
@@ -175,11 +176,11 @@ class Layout:
         columns = self.present(scenarios)
         table = Table("Held connections: memory of the proxy's control group, MB", "connections held", columns,
                       kind="held", scenarios=scenarios)
-        for one in scenarios:
-            self.row(table, columns, f"{one.family}, {one.connections:,}", one, "peak_mb",
-                     lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.1f}", False, "groups")
         for family in dict.fromkeys(s.family for s in scenarios):
             mine = sorted((s for s in scenarios if s.family == family), key=lambda s: s.connections)
+            for one in mine:
+                self.row(table, columns, f"{family}, {one.connections:,}", one, "peak_mb",
+                         lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.1f}", False, "groups")
             if len(mine) > 1:
                 self._slope_rows(table, columns, family, mine)
         return table
@@ -196,7 +197,8 @@ class Layout:
             fixed.append(Cell(f"{a - slope_mb * low.connections:,.1f} MB" if known else MISSING))
         table.add(f"{family}: one more connection ({low.connections:,} to {high.connections:,})", slopes)
         table.add(f"{family}: fixed", fixed)
-        for what, label in (("pss", "of it in its processes (PSS)"), ("slab", "kernel objects, whole machine")):
+        for what, label in (("pss", "of that in its processes (PSS)"),
+                            ("slab", "kernel objects of the whole machine, per connection")):
             cells = [Cell(self._memory_slope(c.proxy, low, high, what)) for c in columns]
             if any(cell.text != MISSING for cell in cells):
                 table.add(f"{family}: {label}", cells)
@@ -231,9 +233,9 @@ class Layout:
                 self.memory("TLS", these, full_name, "groups")]))
         for kind in ("mix", "rate", "message"):
             if kind in found:
-                title, these = SECTIONS[kind], found[kind]
+                title, these = SHORT[kind], found[kind]
                 first = self.wide_throughput if kind == "mix" else self.kept_rate
-                sections.append((title, [
+                sections.append((SECTIONS[kind], [
                     first(title, these), self.cpu(title, these, full_name, "groups"),
                     self.memory(title, these, full_name, "groups"), self.latency(title, these, full_name)]))
         if "idle" in found:

@@ -56,7 +56,7 @@ def find_lost(runs, columns):
     if not counts:
         return None
     return Lost(table, f"{OURS} is first, or its runs cannot be told apart from those of the first, in "
-                       + ", ".join(counts.values()) + "; the others are these.")
+                       + ", ".join(counts.values()) + ("; the others are these." if table.rows else "."))
 
 
 def _add(table, runs, one, what, unit, ours, first, higher):

@@ -13,6 +13,7 @@ from .tables import COPYING, NO_PROXY, SPLICING, three_digits
 WIDTH = 380
 FONT = 11
 CHARACTER = 6.1             # of that font, on average; a little more than it needs
+BOLD_CHARACTER = 7.0
 ROW = 17
 BAR = 10
 TOP = 30                    # title and unit
@@ -74,7 +75,11 @@ def _samples(table, runs, one, figure, no_proxy=True):
 
 def _left(shown):
     """Where the labels of the rows end."""
-    return max(len(c.label) for c, _ in shown) * CHARACTER + 8
+    return max(_label_width(c) for c, _ in shown) + 8
+
+
+def _label_width(column):
+    return len(column.label) * (BOLD_CHARACTER if colour_class(column) == "ours" else CHARACTER)
 
 
 def _bars(table, runs, one, figure, scale, unit, no_proxy=True, limits=False):
@@ -152,7 +157,7 @@ def _memory(table, runs):
 
 
 def _lines(title, lines):
-    left, right = 44, WIDTH - max(len(c.label) for c, _, _ in lines) * CHARACTER - 10
+    left, right = 44, WIDTH - max(_label_width(c) for c, _, _ in lines) - 10
     bottom = TOP + PLOT_HEIGHT
     most = max(x for _, _, points in lines for x, _ in points)
     highest = max(y for _, _, points in lines for _, y in points) * 1.05
