@@ -18,7 +18,7 @@ DEFAULT_PEERS = ("headrace", "nginx", "haproxy", "haproxy:splice", "haproxy:spli
                  "dante", "microsocks", "stunnel", "hitch")
 QUICK_PEERS = ("headrace", "nginx", "haproxy", "haproxy:splice", "squid", "tinyproxy", "dante", "microsocks",
                "stunnel", "hitch")
-SET_UP_S = 1.2              # of a run beyond its load; only the first guess, measured from then on
+SET_UP_S = 0.3              # of a run beyond its load; only the first guess, measured from then on
 
 
 def parser():

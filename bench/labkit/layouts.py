@@ -1,9 +1,7 @@
-"""Which tables a session gives, and what stands in their cells: the reference's, and two of ours beside them.
+"""Which tables a session gives, and what stands in their cells: the plain form. Others are in forms.py.
 
-plain   for each family throughput and latency, then CPU and memory (families relay, http, connect, socks);
-        TLS and mixes with throughput, CPU, memory (mixes also latency); rates, messages, held connections
-link    one table of all, as for the grace delay over emulated links: process and busy CPU in one cell
-pairs   throughput and CPU in one cell, as for kernel TLS
+For each family throughput and latency, then CPU and memory (families relay, http, connect, socks); TLS and mixes
+with throughput, CPU, memory (mixes also latency); rates, messages, held connections.
 """
 
 from . import scenario
@@ -13,6 +11,7 @@ from .tables import (COPYING, MISSING, NO_PROXY, SPLICING, Cell, Column, Table, 
 SECTIONS = {**{family: scenario.TITLES[family] for family in ("http", "connect", "socks", "relay")},
             "tls": "TLS in the proxy", "mix": "Many connections: the mixes", "rate": "New connections, open loop",
             "message": "Held connections with small messages", "idle": "Held connections"}
+SHORT = {"mix": "Mixes", "rate": "New connections", "message": "Messages"}
 FAMILY_ORDER = ("http", "connect", "socks", "relay")
 ONE = {"rate": "connection", "message": "message"}      # what a request is called there
 
@@ -58,7 +57,7 @@ def in_order(names):
 def groups(runs):
     """{table group: [Scenario]} of what was measured; names that are none of ours are left to the CSV."""
     found = {}
-    for name in in_order(runs.scenarios):
+    for name in runs.wanted or in_order(runs.scenarios):
         parsed = scenario.parse(name)
         if parsed:
             found.setdefault("tls" if parsed.group.startswith("tls") else parsed.group, []).append(parsed)
@@ -100,7 +99,7 @@ class Layout:
     def throughput(self, family, scenarios):
         columns = self.present(scenarios)
         corner = f"scenario ({self.label})" if self.label else "scenario"
-        table = Table(f"{scenario.TITLES[family]}: throughput", corner, columns)
+        table = Table(f"{scenario.TITLES[family]}: throughput", corner, columns, kind="throughput", scenarios=scenarios)
         for one in scenarios:
             figure, scale, unit = ("gbit", 1, "Gbit/s") if one.bulk else ("rate", 1e-3, "k req/s")
             self.row(table, columns, f"{one.load}, {unit}", one, figure,
@@ -112,7 +111,7 @@ class Layout:
         """Bold by the 99th percentile; streams have none."""
         scenarios = [s for s in scenarios if s.kind != "stream"]
         columns = self.present(scenarios)
-        table = Table(f"{title}: latency", "scenario, p50 / p99 ms", columns)
+        table = Table(f"{title}: latency", "scenario, p50 / p99 ms", columns, kind="latency", scenarios=scenarios)
         for one in scenarios:
             self.row(table, columns, name(one), one, "p99_ms",
                      lambda p, o=one: f"{three_digits(self.median(p, o, 'p50_ms'))} / "
@@ -124,7 +123,8 @@ class Layout:
         """Seconds per gigabyte for bulk, microseconds per request for the others."""
         columns = self.present(scenarios)
         style = style or star_style(columns, "groups-and-star")
-        table = Table(f"{title}: proxy CPU time per gigabyte or per request", "scenario", columns)
+        table = Table(f"{title}: proxy CPU time per gigabyte or per request", "scenario", columns, kind="cpu",
+                      scenarios=scenarios)
         for one in scenarios:
             if one.bulk:
                 self.row(table, columns, name(one), one, "cpu_s_per_gb",
@@ -139,7 +139,7 @@ class Layout:
 
     def memory(self, title, scenarios, name, style=None):
         columns = self.present(scenarios)
-        table = Table(f"{title}: proxy peak memory, MB", "scenario", columns)
+        table = Table(f"{title}: proxy peak memory, MB", "scenario", columns, kind="memory", scenarios=scenarios)
         for one in scenarios:
             self.row(table, columns, name(one), one, "peak_mb",
                      lambda p, o=one: megabytes(self.median(p, o, "peak_mb")), False,
@@ -149,7 +149,8 @@ class Layout:
     def wide_throughput(self, title, scenarios):
         """Gbit/s, and thousands of requests per second behind it."""
         columns = self.present(scenarios)
-        table = Table(f"{title}: throughput, Gbit/s (thousands of requests per second)", "scenario", columns)
+        table = Table(f"{title}: throughput, Gbit/s (thousands of requests per second)", "scenario", columns,
+                      kind="throughput", scenarios=scenarios)
         for one in scenarios:
             if one.kind == "stream":
                 self.row(table, columns, one.name, one, "gbit", lambda p, o=one: f"{self.median(p, o, 'gbit'):.1f}",
@@ -164,7 +165,7 @@ class Layout:
     def kept_rate(self, title, scenarios):
         """What came of a rate that was asked for: the same for all that keep up, so nothing is the best."""
         columns = self.present(scenarios)
-        table = Table(f"{title}: done per second", "scenario", columns)
+        table = Table(f"{title}: done per second", "scenario", columns, kind="throughput", scenarios=scenarios)
         for one in scenarios:
             self.row(table, columns, one.name, one, "rate", lambda p, o=one: f"{self.median(p, o, 'rate'):,.0f}", True,
                      "plain", limits=True)
@@ -173,12 +174,13 @@ class Layout:
     def held(self, scenarios):
         """Memory of held connections by their number, and what one more costs."""
         columns = self.present(scenarios)
-        table = Table("Held connections: memory of the proxy's control group, MB", "connections held", columns)
-        for one in scenarios:
-            self.row(table, columns, f"{one.family}, {one.connections:,}", one, "peak_mb",
-                     lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.1f}", False, "groups")
+        table = Table("Held connections: memory of the proxy's control group, MB", "connections held", columns,
+                      kind="held", scenarios=scenarios)
         for family in dict.fromkeys(s.family for s in scenarios):
             mine = sorted((s for s in scenarios if s.family == family), key=lambda s: s.connections)
+            for one in mine:
+                self.row(table, columns, f"{family}, {one.connections:,}", one, "peak_mb",
+                         lambda p, o=one: f"{self.median(p, o, 'peak_mb'):,.1f}", False, "groups")
             if len(mine) > 1:
                 self._slope_rows(table, columns, family, mine)
         return table
@@ -195,7 +197,8 @@ class Layout:
             fixed.append(Cell(f"{a - slope_mb * low.connections:,.1f} MB" if known else MISSING))
         table.add(f"{family}: one more connection ({low.connections:,} to {high.connections:,})", slopes)
         table.add(f"{family}: fixed", fixed)
-        for what, label in (("pss", "of it in its processes (PSS)"), ("slab", "kernel objects, whole machine")):
+        for what, label in (("pss", "of that in its processes (PSS)"),
+                            ("slab", "kernel objects of the whole machine, per connection")):
             cells = [Cell(self._memory_slope(c.proxy, low, high, what)) for c in columns]
             if any(cell.text != MISSING for cell in cells):
                 table.add(f"{family}: {label}", cells)
@@ -230,44 +233,14 @@ class Layout:
                 self.memory("TLS", these, full_name, "groups")]))
         for kind in ("mix", "rate", "message"):
             if kind in found:
-                title, these = SECTIONS[kind], found[kind]
+                title, these = SHORT[kind], found[kind]
                 first = self.wide_throughput if kind == "mix" else self.kept_rate
-                sections.append((title, [
+                sections.append((SECTIONS[kind], [
                     first(title, these), self.cpu(title, these, full_name, "groups"),
                     self.memory(title, these, full_name, "groups"), self.latency(title, these, full_name)]))
         if "idle" in found:
             sections.append((SECTIONS["idle"], [self.held(found["idle"])]))
         return [(heading, [t for t in tables if t.rows and t.columns]) for heading, tables in sections]
-
-    def link(self):
-        """Everything in one table, rows of several kinds for each scenario."""
-        scenarios = [one for these in self.groups().values() for one in these if one.kind != "idle"]
-        columns = [Column(c.proxy, c.label, COPYING) for c in self.present(scenarios)]
-        no_proxy = {c.proxy for c in self.columns if c.group == NO_PROXY}
-        table = Table("Over the emulated link", "", columns)
-        for one in scenarios:
-            name = one.load if one.kind == "stream" and one.family == "relay" else one.name
-            for label, figure, text in _link_rows(one):
-                self.row(table, columns, f"{name}, {label}", one, figure,
-                         lambda p, o=one, t=text, cpu="CPU" in label:
-                         MISSING if cpu and p in no_proxy else t(lambda f: self.median(p, o, f)), True, "plain")
-        return [("Emulated link", [table])]
-
-    def pairs(self):
-        """Throughput and CPU side by side in each cell."""
-        scenarios = [one for these in self.groups().values() for one in these if one.kind != "idle"]
-        columns = [Column(c.proxy, c.label, COPYING) for c in self.present(scenarios)]
-        table = Table("Throughput and CPU", f"scenario ({self.label})" if self.label else "scenario", columns)
-        for one in scenarios:
-            if one.bulk:
-                self.row(table, columns, one.name, one, "gbit",
-                         lambda p, o=one: f"{self.median(p, o, 'gbit'):.2f} Gbit/s, "
-                                          f"{self.median(p, o, 'cpu_s_per_gb'):.2f} s/GB", True, "plain")
-            else:
-                self.row(table, columns, one.name, one, "rate",
-                         lambda p, o=one: f"{self.median(p, o, 'rate') / 1000:.1f}k/s, "
-                                          f"{self.median(p, o, 'cpu_us_per_req'):.0f} µs", True, "plain")
-        return [("Throughput and CPU", [table])]
 
 
 def load_name(one):
@@ -293,36 +266,3 @@ def without_no_proxy(table):
             if column.group == NO_PROXY:
                 cell.text, cell.bold, cell.star = MISSING, False, False
     return table
-
-
-def _task_per_gigabyte(run):
-    """Process CPU per gigabyte: the busy figure, scaled by the two times of the same run."""
-    return run.cpu_s_per_gb * run.prx_task_s / run.prx_cpu_s if run.prx_cpu_s > 0 else float("nan")
-
-
-def _task_us(run):
-    return run.cpu_us_per_req * run.prx_task_s / run.prx_cpu_s if run.prx_cpu_s > 0 else float("nan")
-
-
-def _busy_percent(run):
-    return run.cpu_us_per_req * run.rate / 1e4
-
-
-def _link_rows(one):
-    """(label, the figure that must be there, text from a function giving medians)"""
-    def mbit(m):
-        value = m("gbit") * 1000
-        return f"{value:.1f}" if value < 20 else f"{value:.0f}"
-
-    def milliseconds(value):
-        return f"{value:.1f}" if round(value, 1) < 100 else f"{value:,.0f}"
-
-    if one.bulk:
-        return [("Mbit/s", "gbit", mbit),
-                ("process / busy CPU s/GB", _task_per_gigabyte,
-                 lambda m: f"{m(_task_per_gigabyte):.1f} / {m('cpu_s_per_gb'):.1f}")]
-    return [("k/s", "rate", lambda m: f"{m('rate') / 1000:.2f}"),
-            ("process / busy CPU µs", _task_us, lambda m: f"{m(_task_us):.0f} / {m('cpu_us_per_req'):.0f}"),
-            ("CPU busy %", _busy_percent, lambda m: f"{m(_busy_percent):.0f}"),
-            ("p50 / p90 / p99 ms", "p99_ms",
-             lambda m: " / ".join(milliseconds(m(f)) for f in ("p50_ms", "p90_ms", "p99_ms")))]

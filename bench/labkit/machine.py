@@ -8,8 +8,6 @@ import subprocess
 import time
 from pathlib import Path
 
-from . import network
-
 TREE = Path(__file__).resolve().parents[2]
 
 
@@ -54,7 +52,6 @@ def describe():
         "kernel": platform.release(),
         "system": _first_match(r'^PRETTY_NAME="?([^"\n]*)', _read("/etc/os-release"), "Linux"),
         "architecture": platform.machine(),
-        "congestion_control": network.read_sysctl("net/ipv4/tcp_congestion_control"),
         "clock": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "kernel_tls": Path("/proc/net/tls_stat").exists(),
     }

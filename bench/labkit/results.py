@@ -129,6 +129,7 @@ class Session:
     runs: list
     details: dict       # (proxy, scenario, rep) -> the line of runs.jsonl
     provenance: dict
+    named: bool = False     # the label is the reader's, not just where the results lay
 
     def mark(self, run):
         """Why the run is left out of the medians; empty when it counts."""
@@ -141,7 +142,7 @@ def read_session(path, label=""):
     if not path.exists():
         raise LabError(f"{path} does not exist")
     if path.is_file():
-        return Session(label or path.stem, read_csv(path), {}, {})
+        return Session(label or path.stem, read_csv(path), {}, {}, bool(label))
     files = [path / "results.csv"] if (path / "results.csv").exists() else sorted(path.glob("*.csv"))
     if not files:
         raise LabError(f"{path} holds no CSV")
@@ -153,4 +154,4 @@ def read_session(path, label=""):
             details[entry["proxy"], entry["scenario"], entry["rep"]] = entry
     if (path / "provenance.json").exists():
         provenance = json.loads((path / "provenance.json").read_text())
-    return Session(label or path.name, runs, details, provenance)
+    return Session(label or path.name, runs, details, provenance, bool(label))

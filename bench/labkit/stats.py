@@ -38,8 +38,10 @@ def best_of(samples, higher_is_better):
 class Runs:
     """The runs of a session by proxy and scenario, those that count apart from those that were left out."""
 
-    def __init__(self, session):
+    def __init__(self, session, wanted=()):
+        """wanted: only these scenarios, in that order; all of them if it is empty"""
         self.session = session
+        self.wanted = [name for name in wanted if any(run.scenario == name for run in session.runs)]
         self.counted = defaultdict(list)
         self.left_out = defaultdict(list)
         for run in session.runs:

@@ -43,6 +43,8 @@ class Table:
     corner: str             # what the first column is
     columns: list
     rows: list = field(default_factory=list)    # (label, [Cell of each column])
+    kind: str = ""          # throughput, cpu, latency, memory, held: what its pictures show
+    scenarios: list = field(default_factory=list)
 
     @property
     def slots(self):

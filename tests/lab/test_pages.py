@@ -1,5 +1,6 @@
 """`lab report` and `lab compare` as commands."""
 
+import json
 import re
 import subprocess
 import sys
@@ -48,8 +49,8 @@ def test_anyones_csv_gives_tables_and_a_page_that_fetches_nothing(tmp_path):
     assert "| scenario (Mine) | nginx | haproxy | ‖ | headrace |" in text
     assert "| ka-1k, k req/s | 30.0 | 28.0 | ‖ | **35.0** * |" in text
     html = page.read_text()
-    assert html.count("data:image/svg+xml;base64,") >= 4
-    assert not re.search(r'(?:src|href)="(?!data:|#)', html) and "<script" not in html and "@import" not in html
+    assert html.count('<svg class="panel"') == 6      # throughput and CPU of two, latency of one, memory by connections
+    assert not re.search(r'(?:src|href)="(?!#)|url\(', html) and "<script" not in html and "@import" not in html
 
 
 def test_two_machines_have_tables_of_their_own(tmp_path):
@@ -61,7 +62,7 @@ def test_two_machines_have_tables_of_their_own(tmp_path):
 def test_columns_are_chosen_ordered_and_called_as_asked(tmp_path):
     csv = write(tmp_path / "x.csv", some())
     text = lab("report", csv, "--column", "haproxy=ha", "--column", "headrace=ours").stdout
-    assert "| scenario (x) | ha | ‖ | ours |" in text
+    assert "| scenario | ha | ‖ | ours |" in text
     assert "no such proxy" in lab("report", csv, "--column", "nginy", check=False).stderr
 
 
@@ -69,6 +70,33 @@ def test_the_link_layout_has_process_and_busy_in_one_cell(tmp_path):
     csv = write(tmp_path / "x.csv", some())
     text = lab("report", csv, "--layout", "link").stdout
     assert re.search(r"\| relay-ka-1k, process / busy CPU µs \| 24 / 33 \|", text)
+
+
+def test_rows_that_a_peer_wins_are_listed_and_the_others_counted(tmp_path):
+    text = lab("report", write(tmp_path / "x.csv", some(0.75))).stdout
+    assert "in 1 of 2 rows of CPU, 1 of 2 rows of throughput, 1 of 1 rows of p99, 4 of 4 rows of memory" in text
+    assert "| relay-ka-1k | CPU | nginx | 33.3 µs | 38.1 µs | 14% |" in text
+    assert "| relay-ka-1k | throughput | nginx | 30,001 /s | 26,251 /s | 12% |" in text
+    assert "in 2 of 2 rows of CPU" in lab("report", write(tmp_path / "y.csv", some(1.2))).stdout
+
+
+def sitting(directory, runs, started, *words):
+    directory.mkdir()
+    write(directory / "results.csv", runs)
+    (directory / "provenance.json").write_text(json.dumps({
+        "started": started, "commit": "0123456789ab", "machine": {"cpu": "A Processor", "cpus": 2, "memory_mb": 4096},
+        "setting": {"cpus": "cli=0,prx=1,srv=0", "link": "none"},
+        "options": {"seconds": 10, "warmup": 1, "command": ["run", "--out", "/somewhere/of/mine", *words]}, "peers": {}}))
+    return str(directory)
+
+
+def test_a_page_tells_every_sitting_and_no_place_of_the_machine(tmp_path):
+    a = sitting(tmp_path / "a", some(), "2026-01-01", "--scenarios", "plain")
+    b = sitting(tmp_path / "b", some(), "2026-01-02", "--scenarios", "idle")
+    text = lab("report", f"Mine={a}", f"Mine={b}", "--title", "Benchmarks").stdout
+    assert text.startswith("# Benchmarks\n") and "somewhere" not in text and str(tmp_path) not in text
+    assert "* 2026-01-01, commit 0123456789ab; `lab run --scenarios plain`" in text
+    assert "* 2026-01-02, commit 0123456789ab; `lab run --scenarios idle`" in text
 
 
 def test_a_csv_of_another_kind_is_refused_in_one_line(tmp_path):

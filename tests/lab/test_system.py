@@ -137,7 +137,9 @@ def test_resume_measures_only_what_is_missing(tmp_path):
 
 
 def test_ctrl_c_leaves_what_was_measured_and_nothing_else(tmp_path):
-    running = subprocess.Popen(command(tmp_path, reps="1000"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # What a shell starts in the background ignores Ctrl-C, and so would the lab, if these tests were started there.
+    running = subprocess.Popen(command(tmp_path, reps="1000"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     csv = tmp_path / "out/results.csv"
     until(lambda: csv.exists() and len(csv.read_text().splitlines()) > 2, "two rows")
     running.send_signal(signal.SIGINT)

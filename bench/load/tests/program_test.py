@@ -474,6 +474,24 @@ def receive(connection, length):
     return data
 
 
+def test_an_upload_whose_reports_do_not_come_through_is_counted_where_it_is_taken():
+    taken = []
+
+    def handle(connection):
+        before = time.monotonic()
+        total = 0
+        while data := connection.recv(1 << 16):
+            total += len(data)
+        taken.append(total * 8 / (time.monotonic() - before))
+
+    with server(handle) as port:
+        result = client("stream", port, "--connections", 1, "--direction", "up",
+                        timeout=["--seconds", "1", "--warmup", "0.3"])
+    assert result["errors"] == 0 and result["bytes"] > 0, result
+    # The machine may take its time from either of us, but not a half.
+    assert 0.5 < result["gbit"] * 1e9 / taken[0] < 2, (result, taken)
+
+
 def connect_proxy(asked):
     def handle(connection):
         head = read_head(connection)
