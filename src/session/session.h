@@ -59,6 +59,10 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   // The client's address; none for a unix socket.
   const std::optional<net::Endpoint>& client_address() const { return client_address_; }
   access::Client access_client() const;
+  // The client and the address that it went to, as a proxy in front has told them.
+  void set_told_ends(const net::Endpoint& client, const net::Endpoint& destination);
+  // Where the client went to: told, or our own end; none for a unix socket.
+  std::optional<net::Endpoint> client_destination() const;
 
   // Limits what comes until the next arm_deadline or disarm_deadline; waiting beyond it fails.
   void arm_deadline(net::Duration after) { worker_.loop.arm(timer_, after); }
@@ -105,7 +109,7 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   // Counts and logs why something was refused; `target` as it was asked for, where that is known.
   void note_refusal(const Error& error, std::string_view target = {});
   std::string_view protocol_name() const { return protocol_name_; }
-  void set_protocol_name(std::string_view name) { protocol_name_ = name; }
+  void set_protocol_name(const char* name) { protocol_name_ = name; }
 
  private:
   Session(Worker& worker, Listener& listener, std::optional<net::Endpoint> address);
@@ -128,12 +132,14 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   std::unique_ptr<relay::Relay> tunnel_;
   std::unique_ptr<Account> account_;
   std::optional<net::Endpoint> client_address_;
+  std::unique_ptr<net::Endpoint> told_destination_;
   net::Instant last_activity_{};
-  std::string_view protocol_name_;
-  std::optional<Errc> verdict_;  // why waiting is over
+  const char* protocol_name_ = "";  // a literal
+  std::optional<Errc> verdict_;     // why waiting is over
   bool resting_ = false;
   bool reset_at_end_ = false;
   bool half_closed_ = false;
+  bool told_from_elsewhere_ = false;  // the client's address, by a proxy on another host
 };
 
 // The phases. Each returns when its part is done; see serve.cc.
@@ -141,6 +147,7 @@ net::Task<void> serve(Session& session);
 net::Task<void> serve_http(Session& session);
 net::Task<void> serve_socks(Session& session);
 net::Task<void> serve_relay(Session& session);
+net::Task<void> serve_sni(Session& session);
 
 // Opens a connection to the target; it becomes the session's upstream. All but the session are to
 // outlive the task.
