@@ -14,7 +14,8 @@ struct Options {
   Users users;                   // empty: nobody needs to say who they are
   bool open = false;             // the operator wants an open proxy
   bool allow_private = false;    // private destinations for clients that are not on loopback
-  // Where CONNECT may go. TLS and what runs above the privileged ports; not mail (25) and its like.
+  // Where CONNECT and sni may go. TLS and what runs above the privileged ports; not mail (25) and
+  // its like.
   PortSet connect_ports = {{443, 443}, {8443, 8443}, {1024, 65535}};
 };
 

@@ -45,8 +45,8 @@ std::optional<Errc> Policy::judge_client(const Request& request) const {
 std::optional<Errc> Policy::judge_port(const Request& request) const {
   const uint16_t port = request.target.port;
   if (port == 0) return Errc::port_denied;
-  if (request.how == How::connect && !options_.connect_ports.contains(port))
-    return Errc::port_denied;
+  const bool is_limited = request.how == How::connect || request.how == How::sni;
+  if (is_limited && !options_.connect_ports.contains(port)) return Errc::port_denied;
   return std::nullopt;
 }
 

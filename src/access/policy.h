@@ -18,14 +18,19 @@ namespace headrace::access {
 struct Client {
   std::optional<IpAddress>
       address;  // absent: a unix socket, whose file's mode says who may connect
+  // Told by a proxy on another host (PROXY protocol), whose loopback is not ours.
+  bool told_from_elsewhere = false;
 
-  bool is_on_this_host() const { return !address || address->unmapped().is_loopback(); }
+  bool is_on_this_host() const {
+    return !address || (!told_from_elsewhere && address->unmapped().is_loopback());
+  }
 };
 
 enum class How : uint8_t {
   forward,  // an HTTP request that we send on
   connect,  // a tunnel by CONNECT
   socks,    // a tunnel by SOCKS
+  sni,      // TLS to the server that the client named
   relay,    // to a destination that the operator fixed: his word, but for loops
 };
 

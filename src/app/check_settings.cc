@@ -24,7 +24,32 @@ std::vector<access::Listener> ip_addresses(const config::Listener& listener) {
   return addresses;
 }
 
+// What one key says must not make another one mean nothing.
+void check_options(const config::Listener& listener, std::vector<std::string>& faults) {
+  using session::Protocol;
+  const session::ListenerOptions& options = listener.session;
+  const bool is_sni = options.protocol == Protocol::sni;
+  if (is_sni && !listener.access.connect_ports.contains(options.to_port))
+    faults.push_back("to_port: " + std::to_string(options.to_port) +
+                     " is none of connect_ports, so that every client would be refused; add it "
+                     "there");
+  // Others do not know what waits where their clients want to go, and it would not expect a header.
+  if (options.send_proxy_protocol != preface::ProxyProtocol::off && !is_sni &&
+      options.protocol != Protocol::relay)
+    faults.push_back("send_proxy_protocol: only relay and sni can send it");
+}
+
 }  // namespace
+
+std::optional<std::string> open_proxy_fault(const config::Listener& listener,
+                                            std::span<const access::Listener> reachable) {
+  // A relay leads to one place only, which its operator chose.
+  if (listener.session.protocol == session::Protocol::relay) return std::nullopt;
+  access::Exposure exposure;
+  exposure.asks_for_users = listener.session.protocol != session::Protocol::sni;
+  exposure.behind_a_proxy = !listener.session.accept_proxy_protocol.empty();
+  return access::open_proxy_fault(reachable, listener.access, exposure);
+}
 
 std::vector<std::string> check_addresses(const config::Settings& settings) {
   std::vector<std::string> faults;
@@ -50,10 +75,8 @@ std::vector<std::string> check_addresses(const config::Settings& settings) {
 std::vector<std::string> check_settings(const config::Settings& settings) {
   std::vector<std::string> faults = check_addresses(settings);
   for (const config::Listener& listener : settings.listeners) {
-    // A relay leads to one place only, which its operator chose.
-    if (listener.session.protocol == session::Protocol::relay) continue;
-    if (std::optional<std::string> fault =
-            access::open_proxy_fault(ip_addresses(listener), listener.access))
+    check_options(listener, faults);
+    if (std::optional<std::string> fault = open_proxy_fault(listener, ip_addresses(listener)))
       faults.push_back(std::move(*fault));
   }
   return faults;

@@ -114,7 +114,7 @@ Parser::Parser() {
   app_.set_version_flag("--version", version_text(), "Print the version");
   app_.set_help_flag("-h,--help", "Print this help");
   for (const Protocol protocol :
-       {Protocol::http, Protocol::socks, Protocol::mixed, Protocol::relay})
+       {Protocol::http, Protocol::socks, Protocol::mixed, Protocol::relay, Protocol::sni})
     add_service(protocol);
   version_ = app_.add_subcommand("version", "Print the version")->group("Commands");
   help_ = app_.add_subcommand("help", "Explain a command, or all configuration keys (options)");
@@ -129,6 +129,7 @@ void Parser::add_service(Protocol protocol) {
   ServiceArguments& arguments = service.arguments;
   arguments.protocol = protocol;
   const bool is_relay = protocol == Protocol::relay;
+  const bool is_sni = protocol == Protocol::sni;
   CLI::App& command = *app_.add_subcommand(std::string(name_of(protocol)), summary_of(protocol));
   service.command = &command;
   command.group("Commands")->footer(footer_of(protocol));
@@ -154,12 +155,18 @@ void Parser::add_service(Protocol protocol) {
         ->disable_flag_override();
   };
 
-  add("ADDR", arguments.listen, "...", address_text_of(protocol))->required(is_relay);
+  add("ADDR", arguments.listen, "...", address_text_of(protocol))
+      ->required(default_address_of(protocol).empty());
   if (is_relay) add("--to", arguments.to, "HOST:PORT", kToText)->required();
+  if (is_sni) {
+    add("--to", arguments.to, "HOST:PORT", kSniToText);
+    add_key_flag("--to-port", "to_port", "PORT", kToPortText);
+  }
   add_repeatable("--allow", arguments.allow, "CIDR", kAllowText);
-  // Every service takes these; a relay's help is silent about them, as they do nothing for it.
+  // Every service takes these; the help of one for which they do nothing is silent about them.
   const std::string group = is_relay ? "" : "Options";
-  add_repeatable("--user", arguments.users, "NAME:PASSWORD", kUserText)->group(group);
+  const std::string users_group = is_relay || is_sni ? "" : "Options";
+  add_repeatable("--user", arguments.users, "NAME:PASSWORD", kUserText)->group(users_group);
   add_switch("--open", arguments.open, kOpenText)->group(group);
   add_switch("--allow-private", arguments.allow_private, kAllowPrivateText)->group(group);
   add_key_flag("--workers", "workers", "N|auto", kWorkersText);

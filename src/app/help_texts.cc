@@ -19,6 +19,8 @@ std::string example_of(Protocol protocol) {
       return "headrace mixed, then curl -x socks5h://127.0.0.1:3128 http://example.test/";
     case Protocol::relay:
       return "headrace relay :8025 --to mail.example.test:25";
+    case Protocol::sni:
+      return "headrace sni :443 --allow 192.0.2.0/24 --to fallback.example.test:443";
   }
   HEADRACE_ASSERT(false && "a protocol without an example");
   return {};
@@ -40,6 +42,8 @@ std::string summary_of(Protocol protocol) {
       return "http and socks on one port, told apart by the first byte";
     case Protocol::relay:
       return "Every connection to one destination";
+    case Protocol::sni:
+      return "TLS passed through to the server that the client names";
   }
   HEADRACE_ASSERT(false && "a protocol without words");
   return {};

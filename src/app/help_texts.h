@@ -31,14 +31,19 @@ std::string footer_of(session::Protocol protocol);
 
 inline constexpr char kToText[] =
     "The destination of every connection; a name is resolved anew each time";
+inline constexpr char kSniToText[] =
+    "The destination of clients that name no server in their TLS ClientHello. Without it they are "
+    "refused";
+inline constexpr char kToPortText[] =
+    "The port of the servers that clients name (default 443); it must be one of connect_ports";
 inline constexpr char kAllowText[] =
     "Clients that may connect, by network or address; repeatable. Without it: any";
 inline constexpr char kUserText[] =
     "A user who may use the proxy; repeatable. Anyone on this host can read a command line; "
     "HEADRACE_USER and HEADRACE_PASSWORD in the environment name a user unseen";
 inline constexpr char kOpenText[] =
-    "Serve anyone: needed on an address that others can reach where there is neither --allow nor "
-    "--user";
+    "Serve anyone: needed on an address that others can reach where nothing else says who may use "
+    "it";
 inline constexpr char kAllowPrivateText[] =
     "Let clients of other hosts reach private networks (RFC 1918, RFC 4193, RFC 6598) through "
     "this one";

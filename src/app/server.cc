@@ -9,8 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "access/open_proxy.h"
+#include "app/check_settings.h"
 #include "app/host.h"
+#include "app/service_arguments.h"
 #include "base/log_line.h"
 #include "net/socket.h"
 #include "session/session.h"
@@ -19,20 +20,6 @@ namespace headrace::app {
 namespace {
 
 constexpr uint64_t kSignalPollMilliseconds = 50;
-
-std::string_view name_of(session::Protocol protocol) {
-  switch (protocol) {
-    case session::Protocol::http:
-      return "http";
-    case session::Protocol::socks:
-      return "socks";
-    case session::Protocol::mixed:
-      return "mixed";
-    case session::Protocol::relay:
-      return "relay";
-  }
-  return "relay";
-}
 
 bool complain(const std::string& text) {
   std::fprintf(stderr, "headrace: %s\n", text.c_str());
@@ -108,10 +95,9 @@ bool Server::open_sockets() {
 bool Server::guard_against_open_proxy() const {
   for (size_t i = 0; i < settings_.listeners.size(); ++i) {
     const config::Listener& listener = settings_.listeners[i];
-    if (listener.session.protocol == session::Protocol::relay) continue;
     std::vector<access::Listener> reachable;
     append_addresses(sockets_[i], reachable);
-    if (std::optional<std::string> fault = access::open_proxy_fault(reachable, listener.access))
+    if (std::optional<std::string> fault = open_proxy_fault(listener, reachable))
       return complain(*fault);
   }
   return true;

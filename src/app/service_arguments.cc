@@ -54,8 +54,11 @@ void add_users(const ServiceArguments& arguments, const Environment& environment
       append(faults, "HEADRACE_USER", *reason);
   }
   // Who asks for a password and does not get it asked would believe the port guarded.
-  if (arguments.protocol == Protocol::relay && !access.users.empty())
-    append(faults, "--user", "a relay cannot ask its clients who they are; use --allow CIDR");
+  const bool can_ask = arguments.protocol != Protocol::relay && arguments.protocol != Protocol::sni;
+  if (!can_ask && !access.users.empty())
+    append(faults, "--user",
+           std::string(arguments.protocol == Protocol::relay ? "a relay" : "sni") +
+               " cannot ask its clients who they are; use --allow CIDR");
 }
 
 void set_destination(const std::string& to, session::ListenerOptions& options, Faults& faults) {
@@ -76,7 +79,8 @@ std::variant<config::Settings, Faults> settings_of(const ServiceArguments& argum
   listener.session.name = name_of(arguments.protocol);
   listener.listen = arguments.listen;
   if (listener.listen.empty()) listener.listen.emplace_back(default_address_of(arguments.protocol));
-  if (arguments.protocol == Protocol::relay)
+  const bool may_have_none = arguments.protocol != Protocol::relay;
+  if (!may_have_none || !arguments.to.empty())
     set_destination(arguments.to, listener.session, faults);
 
   listener.access.open = arguments.open;
@@ -104,6 +108,8 @@ std::string_view name_of(Protocol protocol) {
       return "mixed";
     case Protocol::relay:
       return "relay";
+    case Protocol::sni:
+      return "sni";
   }
   HEADRACE_ASSERT(false && "a protocol without a name");
   return {};
@@ -117,6 +123,7 @@ std::string_view default_address_of(Protocol protocol) {
     case Protocol::socks:
       return "127.0.0.1:1080";
     case Protocol::relay:
+    case Protocol::sni:
       return {};
   }
   HEADRACE_ASSERT(false && "a protocol without a default address");

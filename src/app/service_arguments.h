@@ -1,5 +1,5 @@
-// The arguments of a command that serves (http, socks, mixed, relay) as they were typed, and what
-// they mean. Pure; cli.h does the splitting into arguments.
+// The arguments of a command that serves (http, socks, mixed, relay, sni) as they were typed, and
+// what they mean. Pure; cli.h does the splitting into arguments.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct Assignment {
 struct ServiceArguments {
   session::Protocol protocol = session::Protocol::mixed;
   std::vector<std::string> listen;  // empty: the protocol's default address
-  std::string to;                   // of relay
+  std::string to;                   // of relay, and of sni where it is given
   std::vector<std::string> allow;
   std::vector<std::string> users;  // NAME:PASSWORD
   bool open = false;
@@ -42,7 +42,7 @@ std::variant<config::Settings, Faults> settings_of(const ServiceArguments& argum
 
 // The protocol's name, which is also that of its command and of the listener it makes.
 std::string_view name_of(session::Protocol protocol);
-// Where it listens when nobody says; empty for relay, which has no usual place.
+// Where it listens when nobody says; empty for relay and sni, which have no usual place.
 std::string_view default_address_of(session::Protocol protocol);
 
 }  // namespace headrace::app

@@ -26,6 +26,7 @@ constexpr Words kWords[] = {
     {"port_denied", "this destination port is not allowed"},
     {"inside_denied", "this destination is an inside address, closed to outside clients"},
     {"loop", "the request would come back to this proxy"},
+    {"name_missing", "the client names no server, and no default destination is set"},
     {"client_limit", "the listener holds as many connections as it may"},
     {"name_unknown", "the destination's name has no address"},
     {"name_timed_out", "no name server answered in time"},

@@ -26,6 +26,7 @@ enum class Errc : uint8_t {
   port_denied,    // CONNECT to a port outside connect_ports
   inside_denied,  // an inside address asked for from outside
   loop,           // the request would come back to us
+  name_missing,   // a TLS client names no server, and there is no default destination
   client_limit,   // max_connections of the listener
 
   // The way to the upstream.

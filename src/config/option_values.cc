@@ -1,5 +1,6 @@
 #include "config/option_values.h"
 
+#include "base/target.h"
 #include "base/text.h"
 
 namespace headrace::config {
@@ -7,6 +8,7 @@ namespace {
 
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kSystem = "system";
+constexpr std::string_view kOff = "off";
 
 std::optional<Fault> set_count(uint32_t& kept, std::string_view text, uint32_t min, uint32_t max) {
   const Parsed<uint64_t> value = parse_count(text);
@@ -29,6 +31,22 @@ Parsed<std::string> parse_servers(std::string_view text) {
     if (!servers.empty()) servers += ", ";
     servers += server;
     if (comma == text.npos) return servers;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// "A, B" and so on, each part checked by itself so that a fault names it.
+Parsed<std::vector<IpNetwork>> parse_networks(std::string_view text) {
+  std::vector<IpNetwork> networks;
+  for (;;) {
+    const size_t comma = text.find(',');
+    const std::string_view part = trimmed(text.substr(0, comma));
+    const std::optional<IpNetwork> network = IpNetwork::parse(part);
+    if (!network)
+      return Fault{in_quotes(part) +
+                   " is no network; write an address, or 192.0.2.0/24 with zeros behind its bits"};
+    networks.push_back(*network);
+    if (comma == text.npos) return networks;
     text.remove_prefix(comma + 1);
   }
 }
@@ -78,6 +96,34 @@ Value address_or_auto(In<std::optional<IpAddress>> in) {
   };
   auto show = [in](Place place) { return in(place) ? in(place)->to_string() : std::string(kAuto); };
   return Value{"auto, or IP address", set, show};
+}
+
+Value port(In<uint16_t> in) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    const std::optional<uint16_t> value = parse_port(text);
+    if (!value) return Fault{in_quotes(text) + " is no port: a number from 1 to 65535 is"};
+    in(place) = *value;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) { return std::to_string(in(place)); };
+  return Value{"port from 1 to 65535", set, show};
+}
+
+Value networks_or_off(In<std::vector<IpNetwork>> in) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    const Parsed<std::vector<IpNetwork>> networks =
+        text == kOff ? std::vector<IpNetwork>() : parse_networks(text);
+    if (!networks) return networks.fault();
+    in(place) = *networks;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) {
+    std::string text;
+    for (const IpNetwork& network : in(place))
+      text += (text.empty() ? "" : ", ") + network.to_string();
+    return text.empty() ? std::string(kOff) : text;
+  };
+  return Value{"off, or networks separated by commas", set, show};
 }
 
 Value servers_or_system(In<std::string> in) {

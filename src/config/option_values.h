@@ -51,6 +51,10 @@ Value count(In<uint32_t> in, uint32_t min, uint32_t max);
 Value count_or_auto(In<uint32_t> in, uint32_t max);
 // An address of this host; "auto" leaves the choice to the kernel and is kept as none.
 Value address_or_auto(In<std::optional<IpAddress>> in);
+// 1 to 65535.
+Value port(In<uint16_t> in);
+// Networks and addresses separated by commas; "off" is kept as none.
+Value networks_or_off(In<std::vector<IpNetwork>> in);
 // Addresses with or without port, separated by commas; "system" is kept as the empty text.
 Value servers_or_system(In<std::string> in);
 // "443, 8000-8099", or "any".

@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using Access = access::Options;
 using Session = session::ListenerOptions;
+using preface::ProxyProtocol;
 using relay::SpliceMode;
 
 // Below this a timeout would cut healthy connections on any network.
@@ -52,7 +53,24 @@ std::vector<Option> make_options() {
       {"source", kListener, kApplies, address_or_auto(in(&Session::source)),
        "The address of this host to dial upstreams from; auto leaves it to the routes."},
       {"connect_ports", kListener, kApplies, ports(in(&Access::connect_ports)),
-       "HTTP: the ports that CONNECT may lead to."},
+       "HTTP: the ports that CONNECT may lead to; sni: those that to_port may name."},
+      {"to_port", kListener, kApplies, port(in(&Session::to_port)),
+       "sni: the port at which the servers that clients name are asked, whatever port the client "
+       "came to."},
+      {"accept_proxy_protocol", kListener, kApplies,
+       networks_or_off(in(&Session::accept_proxy_protocol)),
+       "Proxies in front that tell by the PROXY protocol (version 1 or 2) whom they pass on; that "
+       "client's address then counts for every rule and log. On such a listener each connection "
+       "must begin with a header: from other networks none is taken and the connection is refused, "
+       "as nothing tells a forged header from a true one. Clients of a unix socket count as "
+       "named."},
+      {"send_proxy_protocol", kListener, kApplies,
+       choice<ProxyProtocol>(
+           in(&Session::send_proxy_protocol),
+           {{"off", ProxyProtocol::off}, {"v1", ProxyProtocol::v1}, {"v2", ProxyProtocol::v2}}),
+       "relay and sni: whether the upstream gets a PROXY protocol header with the client's "
+       "address, "
+       "in front of all else; with v2, sni tells the name as well. The upstream must expect it."},
       {"splice", kListener, kApplies,
        choice<SpliceMode>(in(&Session::splice), {{"auto", SpliceMode::automatic},
                                                  {"always", SpliceMode::always},

@@ -38,6 +38,7 @@ constexpr Row kRows[] = {
     same(Errc::port_denied, 403, "http_request_denied"),
     same(Errc::inside_denied, 403, "destination_ip_prohibited"),
     same(Errc::loop, 508, "proxy_loop_detected"),
+    same(Errc::name_missing, 403, "http_request_denied"),
     same(Errc::client_limit, 503, "http_request_denied"),
 
     same(Errc::name_unknown, 502, "dns_error"),

@@ -5,20 +5,28 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/ip.h"
 #include "base/target.h"
 #include "net/clock.h"
+#include "preface/options.h"
 #include "relay/options.h"
 
 namespace headrace::session {
 
-enum class Protocol : uint8_t { http, socks, mixed, relay };
+enum class Protocol : uint8_t { http, socks, mixed, relay, sni };
 
 struct ListenerOptions {
   std::string name;
   Protocol protocol = Protocol::mixed;
-  std::optional<Target> to;  // of relay: the destination
+  std::optional<Target> to;  // of relay: the destination; of sni: that of clients who name none
+  uint16_t to_port = 443;    // of sni: the port of the servers that clients name
+
+  // Networks of the proxies that say in front of each connection whom they pass on; empty: none.
+  std::vector<IpNetwork> accept_proxy_protocol;
+  // Of relay and sni: whether the upstream is told the client's address so.
+  preface::ProxyProtocol send_proxy_protocol = preface::ProxyProtocol::off;
 
   net::Duration setup_timeout = std::chrono::seconds(10);
   net::Duration connect_timeout = std::chrono::seconds(10);

@@ -1,6 +1,7 @@
 // The phases that all fronts share: which front, dialling, sending an answer, parting from a
 // client.
 #include "session/dialer.h"
+#include "session/proxy_protocol.h"
 #include "session/session.h"
 #include "socks/command.h"
 
@@ -25,19 +26,31 @@ bool is_socks_version(uint8_t first_byte) {
 
 net::Task<void> serve(Session& session) {
   Protocol protocol = session.options().protocol;
+  if (!session.options().accept_proxy_protocol.empty()) {
+    session.set_resting(true);
+    session.arm_deadline(session.options().setup_timeout);
+    Result<Done> introduced = co_await read_proxy_header(session);
+    if (!introduced) co_return;
+    session.set_resting(false);
+  }
   if (protocol == Protocol::relay) {
     co_await serve_relay(session);
+    co_return;
+  }
+  if (protocol == Protocol::sni) {
+    co_await serve_sni(session);
     co_return;
   }
   session.set_resting(true);
   session.arm_deadline(session.options().setup_timeout);
   while (protocol == Protocol::mixed) {
-    net::IoResult in = session.receive_into_inbox(relay::Mover::kScratchBytes);
-    if (in.ended() || in.failed()) co_return;
-    if (in.moved()) {
+    if (!session.inbox.empty()) {
       protocol = is_socks_version(session.inbox.bytes()[0]) ? Protocol::socks : Protocol::http;
       break;
     }
+    net::IoResult in = session.receive_into_inbox(relay::Mover::kScratchBytes);
+    if (in.ended() || in.failed()) co_return;
+    if (in.moved()) continue;
     Result<Done> woken = co_await session.woken();
     if (!woken) co_return;
   }
@@ -132,6 +145,8 @@ net::Task<void> serve_relay(Session& session) {
     session.end_with_reset();
     co_return;
   }
+  const std::string_view no_name;
+  prepend_proxy_header(session, no_name);
   session.start_tunnel({});
 }
 

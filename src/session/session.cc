@@ -161,7 +161,18 @@ void Session::end() {
 
 access::Client Session::access_client() const {
   if (!client_address_) return {};
-  return access::Client{client_address_->address};
+  return access::Client{client_address_->address, told_from_elsewhere_};
+}
+
+void Session::set_told_ends(const net::Endpoint& client, const net::Endpoint& destination) {
+  told_from_elsewhere_ = !access_client().is_on_this_host();
+  client_address_ = client;
+  told_destination_ = std::make_unique<net::Endpoint>(destination);
+}
+
+std::optional<net::Endpoint> Session::client_destination() const {
+  if (told_destination_) return *told_destination_;
+  return net::local_endpoint(client_.fd());
 }
 
 Account* Session::account() {

@@ -59,6 +59,10 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   // The client's address; none for a unix socket.
   const std::optional<net::Endpoint>& client_address() const { return client_address_; }
   access::Client access_client() const;
+  // The client and the address that it went to, as a proxy in front has told them.
+  void set_told_ends(const net::Endpoint& client, const net::Endpoint& destination);
+  // Where the client went to: told, or our own end; none for a unix socket.
+  std::optional<net::Endpoint> client_destination() const;
 
   // Limits what comes until the next arm_deadline or disarm_deadline; waiting beyond it fails.
   void arm_deadline(net::Duration after) { worker_.loop.arm(timer_, after); }
@@ -122,27 +126,30 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   Worker& worker_;
   Listener& listener_;
   net::Socket client_;
-  [[no_unique_address]] net::Timer timer_;  // the five that follow lie in its padding
+  [[no_unique_address]] net::Timer timer_;  // what follows lies in its padding
   std::optional<Errc> verdict_;             // why waiting is over
   bool resting_ = false;
   bool reset_at_end_ = false;
   bool half_closed_ = false;
+  bool told_from_elsewhere_ = false;  // the client's address, by a proxy on another host
   net::Task<void> set_up_;
   net::WaitSlot slot_;
   std::unique_ptr<relay::Relay> tunnel_;
   std::unique_ptr<Account> account_;
   std::optional<net::Endpoint> client_address_;
+  std::unique_ptr<net::Endpoint> told_destination_;
   net::Instant last_activity_{};
-  const char* protocol_name_ = "";
+  const char* protocol_name_ = "";  // a literal
 };
 
-static_assert(sizeof(Session) <= 216);  // one of malloc's 224 bytes
+static_assert(sizeof(Session) <= 232);  // one of malloc's 240 bytes
 
 // The phases. Each returns when its part is done; see serve.cc.
 net::Task<void> serve(Session& session);
 net::Task<void> serve_http(Session& session);
 net::Task<void> serve_socks(Session& session);
 net::Task<void> serve_relay(Session& session);
+net::Task<void> serve_sni(Session& session);
 
 // Opens a connection to the target; it becomes the session's upstream. All but the session are to
 // outlive the task.

@@ -140,6 +140,7 @@ ReplyCode reply_code_of(Errc what) {
     case Errc::port_denied:
     case Errc::inside_denied:
     case Errc::loop:
+    case Errc::name_missing:
       return ReplyCode::not_allowed;
 
     case Errc::connect_refused:

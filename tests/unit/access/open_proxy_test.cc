@@ -47,5 +47,28 @@ TEST(open_proxy, the_fault_says_which_listener_and_what_to_add) {
             "CIDR (which clients), --user NAME:PASSWORD (which people), or --open (everyone)");
 }
 
+TEST(open_proxy, where_nobody_can_be_asked_users_are_no_decision) {
+  Options with_users;
+  ASSERT_EQ(with_users.users.add("alice", "secret"), std::nullopt);
+  const std::vector<Listener> listeners = {{ip("::"), 443}};
+  const Exposure exposure{.asks_for_users = false};
+  EXPECT_EQ(open_proxy_fault(listeners, with_users, exposure),
+            "listening on [::]:443 would let anyone who can reach it use this proxy; add --allow "
+            "CIDR (which clients), or --open (everyone)");
+}
+
+TEST(open_proxy, behind_a_proxy_loopback_and_unix_sockets_need_a_decision) {
+  const std::vector<Listener> loopback = {{ip("127.0.0.1"), 3128}};
+  const Exposure exposure{.behind_a_proxy = true};
+  const std::string fault =
+      "accept_proxy_protocol would let anyone who can reach the proxy in front use this one; add "
+      "--allow CIDR (which clients), --user NAME:PASSWORD (which people), or --open (everyone)";
+  EXPECT_EQ(open_proxy_fault(loopback, Options(), exposure), fault);
+  EXPECT_EQ(open_proxy_fault({}, Options(), exposure), fault);
+  Options opened;
+  opened.open = true;
+  EXPECT_EQ(open_proxy_fault(loopback, opened, exposure), std::nullopt);
+}
+
 }  // namespace
 }  // namespace headrace::access

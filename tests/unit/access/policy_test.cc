@@ -194,5 +194,22 @@ TEST(policy, allow_and_users_must_both_hold) {
   EXPECT_EQ(judged(elsewhere, ""), Errc::client_denied);
 }
 
+TEST(policy, sni_goes_where_connect_may_go) {
+  const Policy policy = policy_of({});
+  for (const How how : {How::connect, How::sni}) {
+    EXPECT_EQ(verdict(policy, kOutsider, "o.example.test:443", {}, how), "allowed");
+    EXPECT_EQ(verdict(policy, kOutsider, "o.example.test:25", {}, how), "port_denied");
+    EXPECT_EQ(verdict(policy, kOutsider, "o.example.test:443", "10.0.0.1", how), "inside_denied");
+    EXPECT_EQ(verdict(policy, kLocal, "o.example.test:3128", "127.0.0.1", how), "loop");
+  }
+}
+
+TEST(policy, a_loopback_client_that_another_host_tells_of_is_not_on_this_host) {
+  const Policy policy = policy_of({});
+  const Client told{*IpAddress::parse("127.0.0.1"), true};
+  EXPECT_EQ(verdict(policy, told, "127.0.0.1:80"), "inside_denied");
+  EXPECT_EQ(verdict(policy, kLocal, "127.0.0.1:80"), "allowed");
+}
+
 }  // namespace
 }  // namespace headrace::access

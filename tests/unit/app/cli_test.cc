@@ -106,6 +106,44 @@ TEST(cli, a_relay_needs_its_address_and_its_destination) {
               "headrace: --to: \"" + std::string(to) + "\" is not HOST:PORT or [IPV6]:PORT\n");
 }
 
+TEST(cli, sni_needs_its_address_and_may_have_a_default_destination) {
+  const config::Listener plain = listener_of({"sni", "127.0.0.1:443"});
+  EXPECT_EQ(plain.session.protocol, Protocol::sni);
+  EXPECT_EQ(plain.session.to, std::nullopt);
+  EXPECT_EQ(plain.session.to_port, 443);
+  const config::Listener both =
+      listener_of({"sni", ":443", "--open", "--to", "Example.test:8443", "--to-port", "8443"});
+  EXPECT_EQ(both.session.to, Target::parse("example.test:8443"));
+  EXPECT_EQ(both.session.to_port, 8443);
+  expect_wrong_usage({"sni"}, "headrace: ADDR is required; see headrace help sni\n");
+  expect_bad_configuration({"sni", "127.0.0.1:1", "--to", "nowhere"},
+                           "headrace: --to: \"nowhere\" is not HOST:PORT or [IPV6]:PORT\n");
+}
+
+TEST(cli, the_port_of_sni_is_one_that_clients_may_go_to) {
+  expect_bad_configuration({"sni", "127.0.0.1:1", "--to-port", "993"},
+                           "headrace: to_port: 993 is none of connect_ports, so that every client "
+                           "would be refused; add it there\n");
+  EXPECT_EQ(listener_of({"sni", "127.0.0.1:1", "--to-port", "993", "--set", "connect_ports=993"})
+                .session.to_port,
+            993);
+  for (const char* port : {"0", "65536", "https", ""})
+    EXPECT_EQ(printout_of({"sni", "127.0.0.1:1", "--to-port", port}).error_output,
+              "headrace: --to-port: \"" + std::string(port) +
+                  "\" is no port: a number from 1 to 65535 is\n");
+}
+
+TEST(cli, only_relay_and_sni_tell_their_upstreams_the_client) {
+  const Arguments set = {"--set", "send_proxy_protocol=v2"};
+  for (const char* command : {"http", "socks", "mixed"})
+    expect_bad_configuration({command, set[0], set[1]},
+                             "headrace: send_proxy_protocol: only relay and sni can send it\n");
+  EXPECT_EQ(listener_of({"sni", "127.0.0.1:1", set[0], set[1]}).session.send_proxy_protocol,
+            preface::ProxyProtocol::v2);
+  EXPECT_EQ(listener_of({"relay", ":1", "--to", "a:1", set[0], set[1]}).session.send_proxy_protocol,
+            preface::ProxyProtocol::v2);
+}
+
 TEST(cli, options_arrive) {
   const config::Settings settings = settings_of({"http",
                                                  "127.0.0.1:0",
@@ -150,7 +188,7 @@ TEST(cli, options_arrive) {
 }
 
 TEST(cli, every_service_takes_every_common_option) {
-  for (const char* command : {"http", "socks", "mixed", "relay"}) {
+  for (const char* command : {"http", "socks", "mixed", "relay", "sni"}) {
     Arguments arguments = {command,       ":0",        "--open",       "--allow-private",
                            "--allow",     "0.0.0.0/0", "--workers",    "auto",
                            "--splice",    "never",     "--access-log", "off",
@@ -188,6 +226,35 @@ TEST(cli, an_open_proxy_needs_to_be_wanted) {
     EXPECT_FALSE(listener_of({command, ":1", "--user", "a:b"}).access.users.empty());
   }
   EXPECT_EQ(listener_of({"relay", ":1", "--to", "a:1"}).listen, Arguments{":1"});
+}
+
+TEST(cli, who_is_behind_a_proxy_is_no_safer_on_loopback) {
+  const Arguments set = {"--set", "accept_proxy_protocol=127.0.0.1"};
+  for (const char* command : {"http", "socks", "mixed", "sni"}) {
+    for (const char* address : {"127.0.0.1:1", "unix:@p"}) {
+      const Printout printout = printout_of({command, address, set[0], set[1]});
+      EXPECT_EQ(printout.exit_code, 1) << command << ' ' << address;
+      EXPECT_NE(printout.error_output.find("--allow"), std::string::npos) << printout.error_output;
+      EXPECT_TRUE(listener_of({command, address, "--open", set[0], set[1]}).access.open);
+    }
+  }
+  EXPECT_EQ(listener_of({"relay", "127.0.0.1:1", "--to", "a:1", set[0], set[1]})
+                .session.accept_proxy_protocol.size(),
+            1u);
+}
+
+TEST(cli, sni_on_an_address_that_others_reach_needs_a_decision) {
+  const Printout printout = printout_of({"sni", ":443"});
+  EXPECT_EQ(printout.exit_code, 1);
+  EXPECT_NE(printout.error_output.find("--allow"), std::string::npos) << printout.error_output;
+  EXPECT_NE(printout.error_output.find("--open"), std::string::npos) << printout.error_output;
+  EXPECT_EQ(printout.error_output.find("--user"), std::string::npos) << printout.error_output;
+}
+
+TEST(cli, sni_does_not_pretend_to_ask_for_passwords) {
+  expect_bad_configuration(
+      {"sni", "127.0.0.1:1", "--user", "a:b"},
+      "headrace: --user: sni cannot ask its clients who they are; use --allow CIDR\n");
 }
 
 TEST(cli, a_relay_does_not_pretend_to_ask_for_passwords) {
@@ -277,9 +344,10 @@ TEST(cli, the_version_is_printed) {
 
 TEST(cli, help_names_every_command_and_every_option_of_a_command) {
   const std::string help = printout_of({"help"}).output;
-  for (const char* command : {"http", "socks", "mixed", "relay", "version", "help", "options"})
+  for (const char* command :
+       {"http", "socks", "mixed", "relay", "sni", "version", "help", "options"})
     EXPECT_NE(help.find(command), help.npos) << command;
-  for (const char* command : {"http", "socks", "mixed", "relay"}) {
+  for (const char* command : {"http", "socks", "mixed", "relay", "sni"}) {
     const Printout printout = printout_of({"help", command});
     EXPECT_EQ(printout.exit_code, 0);
     for (const char* part : {"ADDR", "--allow CIDR", "--workers N|auto", "--splice", "--access-log",
@@ -293,11 +361,15 @@ TEST(cli, help_names_every_command_and_every_option_of_a_command) {
     EXPECT_EQ(printout_of({"help", "relay"}).output.find(option), std::string::npos) << option;
   }
   EXPECT_NE(printout_of({"help", "relay"}).output.find("--to HOST:PORT"), std::string::npos);
+  for (const char* option : {"--to HOST:PORT", "--to-port PORT", "--open", "--allow-private"})
+    EXPECT_NE(printout_of({"help", "sni"}).output.find(option), std::string::npos) << option;
+  EXPECT_EQ(printout_of({"help", "sni"}).output.find("--user"), std::string::npos);
 }
 
 TEST(cli, help_fits_a_terminal_of_100_columns) {
-  for (const Arguments& arguments : {Arguments{"help"}, Arguments{"help", "http"},
-                                     Arguments{"help", "relay"}, Arguments{"help", "help"}}) {
+  for (const Arguments& arguments :
+       {Arguments{"help"}, Arguments{"help", "http"}, Arguments{"help", "relay"},
+        Arguments{"help", "sni"}, Arguments{"help", "help"}}) {
     std::istringstream lines(printout_of(arguments).output);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
   }

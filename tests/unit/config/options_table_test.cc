@@ -105,6 +105,24 @@ TEST(options, dns_servers_are_addresses_with_or_without_a_port) {
             "\"192.0.2.53:0\" is no IP address, with or without a port");
 }
 
+TEST(options, proxies_in_front_are_networks_or_off) {
+  const auto networks_of = [](const char* text) {
+    std::string shown;
+    for (const IpNetwork& network :
+         Filled("accept_proxy_protocol", text).listener.session.accept_proxy_protocol)
+      shown += network.to_string() + ' ';
+    return shown;
+  };
+  EXPECT_EQ(networks_of("192.0.2.0/24"), "192.0.2.0/24 ");
+  EXPECT_EQ(networks_of("127.0.0.1,::1 , 192.0.2.0/24"), "127.0.0.1/32 ::1/128 192.0.2.0/24 ");
+  EXPECT_EQ(networks_of("off"), "");
+  EXPECT_EQ(fault_of("accept_proxy_protocol", "127.0.0.1, 10.0.0.1/8"),
+            "\"10.0.0.1/8\" is no network; write an address, or 192.0.2.0/24 with zeros behind its "
+            "bits");
+  for (const char* text : {"", "on", "127.0.0.1,", "off, ::1"})
+    EXPECT_NE(fault_of("accept_proxy_protocol", text), "accepted") << text;
+}
+
 TEST(options, bounds_hold_and_are_told) {
   EXPECT_EQ(fault_of("idle_timeout", "10ms"), "accepted");
   EXPECT_EQ(fault_of("idle_timeout", "9ms"), "\"9ms\" is not from 10ms to 30d");
