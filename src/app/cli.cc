@@ -166,6 +166,8 @@ void Parser::add_service(Protocol protocol) {
   add_key_flag("--splice", "splice", "auto|always|never", kSpliceText);
   add_key_flag("--access-log", "access_log", "FILE|-|off", kAccessLogText);
   add_key_flag("--log-level", "log_level", "error|warn|info|debug", kLogLevelText);
+  add_repeatable("--tls-cert", arguments.tls_certificates, "FILE", kTlsCertificateText);
+  add_repeatable("--tls-key", arguments.tls_keys, "FILE", kTlsKeyText);
   add_repeatable("--set", service.sets, "KEY=VALUE", kSetText);
 }
 

@@ -48,6 +48,9 @@ inline constexpr char kAccessLogText[] =
     "One line for each connection or request: to a file, standard output (-), or nowhere (off, "
     "the default)";
 inline constexpr char kLogLevelText[] = "What is told on standard error (default info)";
+inline constexpr char kTlsCertificateText[] =
+    "TLS from the client: a certificate chain in PEM; repeatable, each with its --tls-key";
+inline constexpr char kTlsKeyText[] = "The private key of the certificate in the same place";
 inline constexpr char kSetText[] =
     "Any key of headrace help options, such as idle_timeout=2s; repeatable";
 

@@ -64,6 +64,21 @@ void set_destination(const std::string& to, session::ListenerOptions& options, F
     append(faults, "--to", config::in_quotes(to) + " is not HOST:PORT or [IPV6]:PORT");
 }
 
+// The flags go in front of what tls.certificate and its like say.
+void add_tls_files(const ServiceArguments& arguments, tls::ServerOptions& tls, Faults& faults) {
+  tls.certificates.insert(tls.certificates.begin(), arguments.tls_certificates.begin(),
+                          arguments.tls_certificates.end());
+  tls.keys.insert(tls.keys.begin(), arguments.tls_keys.begin(), arguments.tls_keys.end());
+  if (tls.certificates.size() != tls.keys.size())
+    append(faults, tls.certificates.size() > tls.keys.size() ? "--tls-cert" : "--tls-key",
+           "each certificate needs its key, and each key its certificate: there are " +
+               std::to_string(tls.certificates.size()) + " and " + std::to_string(tls.keys.size()));
+  else if (tls.staples.size() > tls.certificates.size())
+    append(faults, "tls.staple", "there are more of them than certificates");
+  else if (!tls.client_ca.empty() && !tls.enabled())
+    append(faults, "tls.client_ca", "needs --tls-cert and --tls-key");
+}
+
 }  // namespace
 
 std::variant<config::Settings, Faults> settings_of(const ServiceArguments& arguments,
@@ -84,6 +99,7 @@ std::variant<config::Settings, Faults> settings_of(const ServiceArguments& argum
   add_allowed(arguments.allow, listener.access, faults);
   add_users(arguments, environment, listener.access, faults);
   assign_all(arguments.assignments, config::Place{settings, listener}, faults);
+  add_tls_files(arguments, listener.session.tls, faults);
   const bool understood = faults.empty();
 
   settings.listeners.push_back(std::move(listener));

@@ -23,6 +23,8 @@ struct ServiceArguments {
   std::string to;                   // of relay
   std::vector<std::string> allow;
   std::vector<std::string> users;  // NAME:PASSWORD
+  std::vector<std::string> tls_certificates;
+  std::vector<std::string> tls_keys;
   bool open = false;
   bool allow_private = false;
   std::vector<Assignment> assignments;

@@ -17,7 +17,7 @@ Want Relay::advance(Way& way, net::Socket& source, net::Socket& destination, Mov
   Want want = way.direction.pump(source, destination, mover);
   bool cut = up_.state == State::failed || down_.state == State::failed;
   if (want == Want::over && !cut) {
-    destination.shut_writes();
+    if (!destination.shut_writes()) return Want::write;
     way.state = State::shut;
   }
   if (want == Want::destination_failed) way.state = State::failed;

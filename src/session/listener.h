@@ -16,6 +16,7 @@
 #include "net/endpoint.h"
 #include "net/loop.h"
 #include "session/options.h"
+#include "tls/server_context.h"
 
 namespace headrace::session {
 
@@ -24,7 +25,10 @@ class Worker;
 class Listener {
  public:
   Listener(ListenerOptions options, access::Policy policy, size_t workers)
-      : options_(std::move(options)), policy_(std::move(policy)), live_(workers) {}
+      : options_(std::move(options)),
+        policy_(std::move(policy)),
+        live_(workers),
+        tls_contexts_(workers) {}
 
   const ListenerOptions& options() const { return options_; }
   const access::Policy& policy() const { return policy_; }
@@ -40,6 +44,25 @@ class Listener {
   }
   uint64_t live() const;
   bool full() const { return options_.max_connections != 0 && live() >= options_.max_connections; }
+
+  // How a worker speaks TLS with clients; there is one for each where the options say TLS. Each is
+  // its worker's alone, who keeps it for the length of a handshake: it may be exchanged meanwhile.
+  void set_tls(size_t worker, std::shared_ptr<tls::ServerContext> context) {
+    tls_contexts_[worker] = std::move(context);
+  }
+  const std::shared_ptr<tls::ServerContext>& tls(size_t worker) const {
+    return tls_contexts_[worker];
+  }
+
+  // TLS handshakes under way, over all workers: they cost much more than what they came with. False
+  // where there are as many as there may be.
+  bool begin_handshake() {
+    if (handshakes_.fetch_add(1, std::memory_order_relaxed) < options_.tls.handshakes_max)
+      return true;
+    end_handshake();
+    return false;
+  }
+  void end_handshake() { handshakes_.fetch_sub(1, std::memory_order_relaxed); }
 
   // One worker at a time turns a client away in the place of its reserved descriptor, or they would
   // take it from each other. Only locked when there are no descriptors left.
@@ -59,6 +82,8 @@ class Listener {
   const ListenerOptions options_;
   const access::Policy policy_;
   std::vector<Live> live_;
+  std::vector<std::shared_ptr<tls::ServerContext>> tls_contexts_;
+  std::atomic<uint32_t> handshakes_{0};
 };
 
 // Gives a client that was accepted here, and is counted there, to another worker.

@@ -10,6 +10,7 @@
 #include "base/target.h"
 #include "net/clock.h"
 #include "relay/options.h"
+#include "tls/options.h"
 
 namespace headrace::session {
 
@@ -29,6 +30,7 @@ struct ListenerOptions {
   uint32_t max_connections = 0;     // of this listener, over all workers; 0: no limit
   std::optional<IpAddress> source;  // to dial from
   relay::SpliceMode splice = relay::SpliceMode::automatic;
+  tls::ServerOptions tls;            // from the client
   std::optional<size_t> access_log;  // which of the open access logs (base/log.h); none: off
 };
 

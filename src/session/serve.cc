@@ -19,6 +19,10 @@ bool is_socks_version(uint8_t first_byte) {
 }  // namespace
 
 net::Task<void> serve(Session& session) {
+  if (session.options().tls.enabled()) {
+    bool stands = co_await accept_tls(session);
+    if (!stands) co_return;
+  }
   Protocol protocol = session.options().protocol;
   if (protocol == Protocol::relay) {
     co_await serve_relay(session);
@@ -77,10 +81,11 @@ net::Task<Result<Done>> send_to_client(Session& session, std::string text) {
 }
 
 net::Task<void> linger(Session& session) {
-  session.client().shut_writes();
+  bool told = session.client().shut_writes();
   session.arm_deadline(kLingerTime);
   uint64_t discarded_bytes = 0;
   while (discarded_bytes < kLingerBytesMax) {
+    if (!told) told = session.client().shut_writes();
     net::IoResult in = session.client().receive(session.worker().mover.scratch());
     if (in.ended() || in.failed()) co_return;
     discarded_bytes += in.bytes;
