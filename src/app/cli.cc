@@ -155,7 +155,13 @@ void Parser::add_service(Protocol protocol) {
   };
 
   add("ADDR", arguments.listen, "...", address_text_of(protocol))->required(is_relay);
-  if (is_relay) add("--to", arguments.to, "HOST:PORT", kToText)->required();
+  if (is_relay) {
+    add("--to", arguments.to, "HOST:PORT", kToText)->required();
+    add_switch("--to-tls", arguments.to_tls, kToTlsText);
+    add_key_flag("--to-ca", "to_tls.ca", "FILE", kToCaText);
+    add_key_flag("--to-name", "to_tls.name", "NAME", kToNameText);
+    add_switch("--to-insecure", arguments.to_insecure, kToInsecureText);
+  }
   add_repeatable("--allow", arguments.allow, "CIDR", kAllowText);
   // Every service takes these; a relay's help is silent about them, as they do nothing for it.
   const std::string group = is_relay ? "" : "Options";

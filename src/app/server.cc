@@ -153,10 +153,16 @@ bool Server::make_tls() {
     std::string fault;
     if (!tls.load(fault)) return complain(fault);
     for (size_t j = 0; j < worker_count_; ++j) {
-      if (!listener.options().tls.enabled()) break;
-      std::shared_ptr<tls::ServerContext> context = tls.make_server_context(fault);
-      if (!context) return complain(fault);
-      listener.set_tls(j, std::move(context));
+      if (listener.options().tls.enabled()) {
+        std::shared_ptr<tls::ServerContext> context = tls.make_server_context(fault);
+        if (!context) return complain(fault);
+        listener.set_tls(j, std::move(context));
+      }
+      if (listener.options().to_tls.enabled) {
+        std::shared_ptr<tls::ClientContext> context = tls.make_client_context(fault);
+        if (!context) return complain(fault);
+        listener.set_to_tls(j, std::move(context));
+      }
     }
   }
   return true;

@@ -79,6 +79,24 @@ void add_tls_files(const ServiceArguments& arguments, tls::ServerOptions& tls, F
     append(faults, "tls.client_ca", "needs --tls-cert and --tls-key");
 }
 
+// What would have no effect is refused: its author believes that it has one.
+void set_to_tls(const ServiceArguments& arguments, session::ListenerOptions& options,
+                Faults& faults) {
+  tls::ClientOptions& to_tls = options.to_tls;
+  to_tls.enabled = arguments.to_tls;
+  to_tls.insecure = arguments.to_insecure;
+  const bool any_key = !to_tls.ca.empty() || !to_tls.name.empty() || !to_tls.certificate.empty() ||
+                       !to_tls.key.empty() || !to_tls.alpn.empty();
+  if (arguments.protocol != Protocol::relay && any_key)
+    append(faults, "to_tls", "only a relay has one destination to speak TLS with");
+  else if (!to_tls.enabled && (any_key || to_tls.insecure))
+    append(faults, "--to-tls", "is needed for what is said of TLS to the destination");
+  else if (to_tls.insecure && !to_tls.ca.empty())
+    append(faults, "--to-insecure", "takes any certificate, so --to-ca does nothing beside it");
+  else if (to_tls.certificate.empty() != to_tls.key.empty())
+    append(faults, "to_tls.certificate", "and to_tls.key need each other");
+}
+
 }  // namespace
 
 std::variant<config::Settings, Faults> settings_of(const ServiceArguments& arguments,
@@ -100,6 +118,7 @@ std::variant<config::Settings, Faults> settings_of(const ServiceArguments& argum
   add_users(arguments, environment, listener.access, faults);
   assign_all(arguments.assignments, config::Place{settings, listener}, faults);
   add_tls_files(arguments, listener.session.tls, faults);
+  set_to_tls(arguments, listener.session, faults);
   const bool understood = faults.empty();
 
   settings.listeners.push_back(std::move(listener));

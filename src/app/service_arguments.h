@@ -25,6 +25,8 @@ struct ServiceArguments {
   std::vector<std::string> users;  // NAME:PASSWORD
   std::vector<std::string> tls_certificates;
   std::vector<std::string> tls_keys;
+  bool to_tls = false;  // of relay
+  bool to_insecure = false;
   bool open = false;
   bool allow_private = false;
   std::vector<Assignment> assignments;

@@ -22,7 +22,20 @@ std::optional<tls::Identity> TlsContexts::load_identity(size_t index, std::strin
                             index < tls.staples.size() ? tls.staples[index] : std::string(), fault);
 }
 
+bool TlsContexts::load_to_tls(std::string& fault) {
+  const tls::ClientOptions& to_tls = options_.to_tls;
+  if (!to_tls.ca.empty()) {
+    std::optional<std::string> ca = tls::read_file(to_tls.ca, fault);
+    if (!ca) return false;
+    to_ca_ = std::move(*ca);
+  }
+  if (to_tls.certificate.empty()) return true;
+  to_identity_ = tls::load_identity(to_tls.certificate, to_tls.key, {}, fault);
+  return to_identity_.has_value();
+}
+
 bool TlsContexts::load(std::string& fault) {
+  if (!load_to_tls(fault)) return false;
   if (!options_.tls.enabled()) return true;
   ticket_keys_ = std::make_shared<tls::TicketKeys>();
   for (size_t i = 0; i < options_.tls.certificates.size(); ++i) {
@@ -63,12 +76,22 @@ void TlsContexts::log_warnings(LogSink& log) const {
   for (size_t i = 0; i < identities_.size(); ++i)
     for (const std::string& warning : tls::warnings_about(identities_[i], options_.tls.keys[i]))
       write(log, LogLevel::warn, "certificate", options_.name, warning);
+  if (to_identity_)
+    for (const std::string& warning : tls::warnings_about(*to_identity_, options_.to_tls.key))
+      write(log, LogLevel::warn, "certificate", options_.name, warning);
+  if (options_.to_tls.insecure)
+    write(log, LogLevel::warn, "insecure", options_.name,
+          "--to-insecure: the destination's certificate is not verified");
 }
 
 std::shared_ptr<tls::ServerContext> TlsContexts::make_server_context(std::string& fault) const {
   const bool speaks_http = options_.protocol == session::Protocol::http;
   return tls::ServerContext::create(options_.tls, identities_, client_ca_,
                                     speaks_http ? "http/1.1" : "", ticket_keys_, fault);
+}
+
+std::shared_ptr<tls::ClientContext> TlsContexts::make_client_context(std::string& fault) const {
+  return tls::ClientContext::create(options_.to_tls, to_ca_, to_identity_, fault);
 }
 
 }  // namespace headrace::app

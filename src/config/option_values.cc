@@ -135,14 +135,20 @@ Value files(In<std::vector<std::string>> in) {
   return Value{"none, or file names separated by commas", set, show};
 }
 
-Value file_or_none(In<std::string> in) {
-  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
-    if (text.empty()) return Fault{"is empty; write a file name, or none"};
-    in(place) = text == kNone ? std::string_view() : text;
+Value text_or(In<std::string> in, std::string_view empty, std::string_view syntax) {
+  auto set = [in, empty](Place place, std::string_view text) -> std::optional<Fault> {
+    if (text.empty()) return Fault{"is empty; write " + std::string(empty) + " for none"};
+    in(place) = text == empty ? std::string_view() : text;
     return std::nullopt;
   };
-  auto show = [in](Place place) { return in(place).empty() ? std::string(kNone) : in(place); };
-  return Value{"none, or file name", set, show};
+  auto show = [in, empty](Place place) {
+    return in(place).empty() ? std::string(empty) : in(place);
+  };
+  return Value{std::string(empty) + ", or " + std::string(syntax), set, show};
+}
+
+Value file_or_none(In<std::string> in) {
+  return text_or(in, kNone, "file name");
 }
 
 Value list_or_auto(In<std::string> in, std::string_view separator) {

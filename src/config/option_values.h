@@ -50,6 +50,10 @@ template <class T>
 In<T> in(T tls::ServerOptions::*member) {
   return [member](Place place) -> T& { return place.listener.session.tls.*member; };
 }
+template <class T>
+In<T> in(T tls::ClientOptions::*member) {
+  return [member](Place place) -> T& { return place.listener.session.to_tls.*member; };
+}
 
 Value duration(In<microseconds> in, microseconds min, microseconds max);
 Value count(In<uint32_t> in, uint32_t min, uint32_t max);
@@ -68,6 +72,8 @@ Value log_target(In<std::string> in);
 Value files(In<std::vector<std::string>> in);
 // A file to read; "none" is kept as the empty text.
 Value file_or_none(In<std::string> in);
+// A text that is not looked into here; `empty` is kept as the empty text.
+Value text_or(In<std::string> in, std::string_view empty, std::string_view syntax);
 // A list that is not looked into here; "auto" is kept as it is.
 Value list_or_auto(In<std::string> in, std::string_view separator);
 

@@ -14,6 +14,7 @@ using Access = access::Options;
 using Session = session::ListenerOptions;
 using relay::SpliceMode;
 using Tls = tls::ServerOptions;
+using ToTls = tls::ClientOptions;
 
 // Below this a timeout would cut healthy connections on any network.
 constexpr microseconds kTimeoutMin = 10ms;
@@ -100,6 +101,18 @@ std::vector<Option> make_options() {
        count(in(&Tls::handshakes_max), 1, 1'000'000),
        "TLS handshakes that the listener has under way at once, over all workers; further ones are "
        "reset and counted."},
+      {"to_tls.ca", kListener, kNeedsRestart, file_or_none(in(&ToTls::ca)),
+       "TLS to the destination of a relay: whom to trust, in PEM; none: whom this host trusts."},
+      {"to_tls.name", kListener, kNeedsRestart,
+       text_or(in(&ToTls::name), "auto", "name or IP address"),
+       "The name to ask for, and that the certificate must be for; auto: the destination's."},
+      {"to_tls.certificate", kListener, kNeedsRestart, file_or_none(in(&ToTls::certificate)),
+       "The certificate chain in PEM to show to a destination that asks for one."},
+      {"to_tls.key", kListener, kNeedsRestart, file_or_none(in(&ToTls::key)),
+       "Its private key in PEM."},
+      {"to_tls.alpn", kListener, kNeedsRestart,
+       text_or(in(&ToTls::alpn), "none", "names separated by commas"),
+       "Application protocols (ALPN) to offer to the destination."},
 
       {"workers", kTop, kNeedsRestart, count_or_auto(in(&Settings::workers), 1024),
        "Threads that carry traffic; auto: one for each CPU that headrace may use."},

@@ -16,6 +16,7 @@
 #include "net/endpoint.h"
 #include "net/loop.h"
 #include "session/options.h"
+#include "tls/client_context.h"
 #include "tls/server_context.h"
 
 namespace headrace::session {
@@ -28,7 +29,8 @@ class Listener {
       : options_(std::move(options)),
         policy_(std::move(policy)),
         live_(workers),
-        tls_contexts_(workers) {}
+        tls_contexts_(workers),
+        to_tls_contexts_(workers) {}
 
   const ListenerOptions& options() const { return options_; }
   const access::Policy& policy() const { return policy_; }
@@ -52,6 +54,14 @@ class Listener {
   }
   const std::shared_ptr<tls::ServerContext>& tls(size_t worker) const {
     return tls_contexts_[worker];
+  }
+
+  // The same for the destination.
+  void set_to_tls(size_t worker, std::shared_ptr<tls::ClientContext> context) {
+    to_tls_contexts_[worker] = std::move(context);
+  }
+  const std::shared_ptr<tls::ClientContext>& to_tls(size_t worker) const {
+    return to_tls_contexts_[worker];
   }
 
   // TLS handshakes under way, over all workers: they cost much more than what they came with. False
@@ -83,6 +93,7 @@ class Listener {
   const access::Policy policy_;
   std::vector<Live> live_;
   std::vector<std::shared_ptr<tls::ServerContext>> tls_contexts_;
+  std::vector<std::shared_ptr<tls::ClientContext>> to_tls_contexts_;
   std::atomic<uint32_t> handshakes_{0};
 };
 

@@ -31,6 +31,7 @@ struct ListenerOptions {
   std::optional<IpAddress> source;  // to dial from
   relay::SpliceMode splice = relay::SpliceMode::automatic;
   tls::ServerOptions tls;            // from the client
+  tls::ClientOptions to_tls;         // of relay: to the destination
   std::optional<size_t> access_log;  // which of the open access logs (base/log.h); none: off
 };
 

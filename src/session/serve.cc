@@ -107,8 +107,11 @@ net::Task<void> serve_relay(Session& session) {
   }
   const std::string_view no_user;
   Result<Done> dialled = co_await dial(session, target, access::How::relay, no_user);
+  std::string_view details;
+  if (dialled && session.options().to_tls.enabled)
+    dialled = co_await connect_tls(session, target, details);
   if (!dialled) {
-    session.note_refusal(dialled.error(), target.to_string());
+    session.note_refusal(dialled.error(), target.to_string(), details);
     session.log_access(name_of(dialled.error().what));
     session.end_with_reset();
     co_return;

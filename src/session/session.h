@@ -148,6 +148,10 @@ net::Task<void> serve_relay(Session& session);
 
 // The TLS handshake with the client. False when there is no more to be done for it.
 net::Task<bool> accept_tls(Session& session);
+// The same with the upstream just dialled, where the options say so. `details` gets the library's
+// words for a failure.
+net::Task<Result<Done>> connect_tls(Session& session, const Target& target,
+                                    std::string_view& details);
 // Opens a connection to the target; it becomes the session's upstream. All but the session are to
 // outlive the task.
 net::Task<Result<Done>> dial(Session& session, const Target& target, access::How how,

@@ -84,4 +84,36 @@ net::Task<bool> accept_tls(Session& session) {
   co_return false;
 }
 
+net::Task<Result<Done>> connect_tls(Session& session, const Target& target,
+                                    std::string_view& details) {
+  session.arm_deadline(session.options().connect_timeout);
+  net::Socket& socket = session.upstream->socket;
+  const std::string& other_name = session.options().to_tls.name;
+  std::string name = other_name;
+  if (name.empty())
+    name = target.host.is_name() ? std::string(target.host.name()) : target.host.to_string();
+  bool is_address = IpAddress::parse(name).has_value();
+  std::string destination = target.to_string();
+  // The listener keeps it as long as its sessions last.
+  tls::ClientContext& context = *session.listener().to_tls(session.worker().index);
+  auto made =
+      std::make_unique<tls::Stream>(session.worker().tls, context, name, is_address, destination);
+  tls::Stream& stream = *made;
+  socket.add_layer(std::move(made));
+  tls::Stream::Handshake state = stream.shake_hands(socket);
+  while (state == tls::Stream::Handshake::waiting) {
+    Result<Done> woken = co_await session.woken();
+    if (!woken) {
+      bool late = woken.error().what == Errc::timed_out;
+      co_return late ? Error{Errc::connect_timed_out, Side::upstream} : woken.error();
+    }
+    if (session.client().faulty()) co_return Error{Errc::reset, Side::client};
+    state = stream.shake_hands(socket);
+  }
+  session.disarm_deadline();
+  if (state == tls::Stream::Handshake::done) co_return Done{};
+  details = stream.failure_text();
+  co_return Error{stream.failure(), Side::upstream};
+}
+
 }  // namespace headrace::session

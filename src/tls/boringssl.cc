@@ -2,6 +2,7 @@
 #include <openssl/hmac.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "tls/library.h"
@@ -90,6 +91,9 @@ bool set_default_groups(SSL_CTX* context) {
          set_groups(context, "X25519:P-256:P-384");
 }
 
+// Nothing to do: the ServerName callback sees the ClientHello's own name.
+void check_hello_name(SSL_CTX*, NameCheck, const void*) {}
+
 void set_staple(SSL_CTX* context, std::string response) {
   SSL_CTX_set_ocsp_response(context, reinterpret_cast<const uint8_t*>(response.data()),
                             response.size());
@@ -102,6 +106,18 @@ void set_ticket_keys(SSL_CTX* context, TicketKeys& keys) {
 
 bool is_for_single_use(const SSL_SESSION* session) {
   return SSL_SESSION_should_be_single_use(session) == 1;
+}
+
+// The library's own default is no place of this system.
+bool trust_system(SSL_CTX* context) {
+  const char* named = std::getenv("SSL_CERT_FILE");
+  for (const char* file : {named ? named : "/etc/ssl/certs/ca-certificates.crt",
+                           "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"}) {
+    if (SSL_CTX_load_verify_locations(context, file, nullptr) == 1) return true;
+    ERR_clear_error();
+    if (named) break;
+  }
+  return false;
 }
 
 bool expect_name(SSL* connection, const std::string& name, bool is_address) {

@@ -39,6 +39,13 @@ OwnedKey parse_key(const std::string& pem) {
   return key;
 }
 
+bool use_identity(SSL_CTX* context, const std::vector<OwnedCertificate>& chain, EVP_PKEY* key) {
+  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) return false;
+  for (size_t i = 1; i < chain.size(); ++i)
+    if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) return false;
+  return SSL_CTX_use_PrivateKey(context, key) == 1;
+}
+
 std::string normal_name(std::string_view name) {
   if (name.ends_with('.')) name.remove_suffix(1);
   std::string normal(name);

@@ -12,6 +12,8 @@ namespace headrace::tls {
 // All certificates of a PEM text, in its order; empty where it holds none, or a broken one.
 std::vector<OwnedCertificate> parse_chain(const std::string& pem);
 OwnedKey parse_key(const std::string& pem);
+// Gives the context a chain and its key, beside what it holds of another kind of key.
+bool use_identity(SSL_CTX* context, const std::vector<OwnedCertificate>& chain, EVP_PKEY* key);
 // The DNS names that a certificate is for, as normal_name() gives them. Of the subject only where
 // there are no others, for those who still make such certificates.
 std::vector<std::string> names_of(X509* certificate);

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "base/check.h"
+#include "tls/client_context.h"
 #include "tls/library.h"
 #include "tls/server_context.h"
 
@@ -22,9 +23,22 @@ Engine::Engine(Workspace& workspace, ServerContext& context)
   SSL_set_accept_state(connection_);
 }
 
+Engine::Engine(Workspace& workspace, ClientContext& context, const std::string& name,
+               bool is_address, std::string_view destination)
+    : workspace_(workspace), connection_(context.open_connection(name, is_address, destination)) {
+  if (!connection_) {
+    failure_text_ = "the name is none that a certificate could be for";
+    return;
+  }
+  BIO* bio = workspace.share_bio();
+  SSL_set_bio(connection_, bio, bio);
+  SSL_set_connect_state(connection_);
+}
+
 // The library would take a connection that ends without both close_notifies as a reason to spoil
 // its session, which may be used again.
 Engine::~Engine() {
+  if (!connection_) return;
   SSL_set_shutdown(connection_, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
   SSL_free(connection_);
 }
@@ -38,6 +52,8 @@ Step Engine::step_of(int result) {
     default:
       break;
   }
+  const int reason = ERR_GET_REASON(ERR_peek_last_error());
+  certificate_refused_ = reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE;
   failure_text_ = take_error_text();
   const long verdict = SSL_get_verify_result(connection_);
   const bool judged = (SSL_get_verify_mode(connection_) & SSL_VERIFY_PEER) != 0;
@@ -49,6 +65,7 @@ Step Engine::step_of(int result) {
 }
 
 Step Engine::shake_hands(ByteSpan& input) {
+  if (!connection_) return Step::failed;
   workspace_.set_input(input);
   const int result = SSL_do_handshake(connection_);
   input = workspace_.input();
@@ -90,12 +107,13 @@ bool Engine::write(ByteSpan plain) {
 }
 
 void Engine::close() {
+  if (!connection_) return;
   workspace_.set_input({});
   if (SSL_shutdown(connection_) < 0) ERR_clear_error();
 }
 
 std::string Engine::verified_name() const {
-  if ((SSL_get_verify_mode(connection_) & SSL_VERIFY_PEER) == 0) return {};
+  if (!connection_ || (SSL_get_verify_mode(connection_) & SSL_VERIFY_PEER) == 0) return {};
   const OwnedCertificate certificate(SSL_get_peer_certificate(connection_));
   if (!certificate || SSL_get_verify_result(connection_) != X509_V_OK) return {};
   const OwnedBio text(BIO_new(BIO_s_mem()));

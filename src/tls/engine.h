@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "tls/workspace.h"
@@ -14,6 +15,7 @@ struct ssl_st;  // the library's SSL
 namespace headrace::tls {
 
 class ServerContext;
+class ClientContext;
 
 enum class Step : uint8_t {
   done,
@@ -26,6 +28,10 @@ class Engine {
  public:
   // The workspace outlives the engine, a context only its handshake.
   Engine(Workspace& workspace, ServerContext& context);
+  // `name` is what the upstream's certificate must be for, `is_address` says that it is no name.
+  // `destination` tells upstreams of one name apart.
+  Engine(Workspace& workspace, ClientContext& context, const std::string& name, bool is_address,
+         std::string_view destination);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 
@@ -51,12 +52,18 @@ void set_preferences(SSL* connection);
 // The groups that a proxy should offer today. False where the library takes none of it.
 bool set_default_groups(SSL_CTX* context);
 bool set_groups(SSL_CTX* context, const std::string& groups);
+// Has every name that a ClientHello asks for checked, also where its session says another one, and
+// refuses it with unrecognized_name. `self` outlives the context's handshakes.
+using NameCheck = bool (*)(const void* self, std::string_view name);
+void check_hello_name(SSL_CTX* context, NameCheck check, const void* self);
 // The OCSP response for the context's certificate.
 void set_staple(SSL_CTX* context, std::string response);
 // Tickets are sealed with these, which outlive the context.
 void set_ticket_keys(SSL_CTX* context, TicketKeys& keys);
 // Whether a session may be used for one connection only (RFC 8446 appendix C.4).
 bool is_for_single_use(const SSL_SESSION* session);
+// The authorities that this host trusts; false where they cannot be read.
+bool trust_system(SSL_CTX* context);
 // A host's name or address that the certificate must be for.
 bool expect_name(SSL* connection, const std::string& name, bool is_address);
 

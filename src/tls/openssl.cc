@@ -54,8 +54,35 @@ int give_staple(SSL* connection, void* staple) {
   return SSL_TLSEXT_ERR_OK;
 }
 
-void free_staple(void*, void* staple, CRYPTO_EX_DATA*, int, long, void*) {
-  delete static_cast<std::string*>(staple);
+// What a context owns beside its own.
+template <class T>
+void free_kept(void*, void* kept, CRYPTO_EX_DATA*, int, long, void*) {
+  delete static_cast<T*>(kept);
+}
+
+struct CheckOfNames {
+  NameCheck check;
+  const void* self;
+};
+
+// The first host name of the extension (RFC 6066 section 3); empty where there is none.
+std::string_view name_of_hello(SSL* connection) {
+  constexpr size_t kHeadBytes = 5;  // of the list and of its first entry
+  const uint8_t* bytes = nullptr;
+  size_t count = 0;
+  if (!SSL_client_hello_get0_ext(connection, TLSEXT_TYPE_server_name, &bytes, &count)) return {};
+  if (count < kHeadBytes || bytes[2] != TLSEXT_NAMETYPE_host_name) return {};
+  const size_t length = static_cast<size_t>(bytes[3]) << 8 | bytes[4];
+  if (length > count - kHeadBytes) return {};
+  return {reinterpret_cast<const char*>(bytes) + kHeadBytes, length};
+}
+
+int check_name(SSL* connection, int* alert, void* kept) {
+  const auto& check = *static_cast<const CheckOfNames*>(kept);
+  const std::string_view name = name_of_hello(connection);
+  if (name.empty() || check.check(check.self, name)) return SSL_CLIENT_HELLO_SUCCESS;
+  *alert = SSL_AD_UNRECOGNIZED_NAME;
+  return SSL_CLIENT_HELLO_ERROR;
 }
 
 }  // namespace
@@ -90,8 +117,18 @@ bool set_default_groups(SSL_CTX* context) {
          set_groups(context, "X25519:P-256:P-384");
 }
 
+// A resumed session of TLS 1.2 would tell the ServerName callback the name that it was made for.
+void check_hello_name(SSL_CTX* context, NameCheck check, const void* self) {
+  static const int kIndex =
+      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, free_kept<CheckOfNames>);
+  auto* kept = new CheckOfNames{check, self};
+  SSL_CTX_set_ex_data(context, kIndex, kept);
+  SSL_CTX_set_client_hello_cb(context, check_name, kept);
+}
+
 void set_staple(SSL_CTX* context, std::string response) {
-  static const int kIndex = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, free_staple);
+  static const int kIndex =
+      SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, free_kept<std::string>);
   auto* kept = new std::string(std::move(response));
   SSL_CTX_set_ex_data(context, kIndex, kept);
   SSL_CTX_set_tlsext_status_cb(context, give_staple);
@@ -105,6 +142,11 @@ void set_ticket_keys(SSL_CTX* context, TicketKeys& keys) {
 
 bool is_for_single_use(const SSL_SESSION* session) {
   return SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION;
+}
+
+// Where the library was told to look when it was built, or by SSL_CERT_FILE.
+bool trust_system(SSL_CTX* context) {
+  return SSL_CTX_set_default_verify_paths(context) == 1;
 }
 
 bool expect_name(SSL* connection, const std::string& name, bool is_address) {

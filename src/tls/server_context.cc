@@ -47,14 +47,6 @@ bool is_rsa(const EVP_PKEY* key) {
   return EVP_PKEY_id(key) == EVP_PKEY_RSA;
 }
 
-// Chain and key, beside what the context holds of another kind.
-bool use(SSL_CTX* context, const std::vector<OwnedCertificate>& chain, EVP_PKEY* key) {
-  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) return false;
-  for (size_t i = 1; i < chain.size(); ++i)
-    if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) return false;
-  return SSL_CTX_use_PrivateKey(context, key) == 1;
-}
-
 }  // namespace
 
 void ServerContext::Free::operator()(ssl_ctx_st* context) const {
@@ -94,7 +86,7 @@ ServerContext::Context ServerContext::make_context(const ServerOptions& options,
                                                    std::string& fault) {
   Context context(SSL_CTX_new(TLS_server_method()));
   HEADRACE_ASSERT(context);
-  const int min = options.min_version == Version::tls13 ? TLS1_3_VERSION : TLS1_2_VERSION;
+  const uint16_t min = options.min_version == Version::tls13 ? TLS1_3_VERSION : TLS1_2_VERSION;
   SSL_CTX_set_min_proto_version(context.get(), min);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context.get(), 1);
@@ -115,13 +107,14 @@ ServerContext::Context ServerContext::make_context(const ServerOptions& options,
     fault = "tls.ciphers: the library has none of \"" + options.ciphers + "\"";
     return nullptr;
   }
-  if (!client_ca.empty() &&
+  if (!options.client_ca.empty() &&
       !ask_for_certificates(context.get(), client_ca, options.client_certificate)) {
     fault = options.client_ca + " holds no certificate in PEM";
     return nullptr;
   }
   set_session_context(context.get(), client_ca);
   if (!alpn_.empty()) SSL_CTX_set_alpn_select_cb(context.get(), choose_alpn, &alpn_);
+  if (refuses_unknown_names_) check_hello_name(context.get(), knows_name, this);
   SSL_CTX_set_tlsext_servername_callback(context.get(), choose);
   SSL_CTX_set_tlsext_servername_arg(context.get(), this);
   return context;
@@ -144,7 +137,7 @@ bool ServerContext::add(const Identity& identity, const ServerOptions& options,
   Context made = joins ? nullptr : make_context(options, client_ca, fault);
   SSL_CTX* context = joins ? (*same)->context.get() : made.get();
   if (!context) return false;
-  if (!use(context, chain, key.get())) {
+  if (!use_identity(context, chain, key.get())) {
     fault = "the library refuses " + identity.file + ": " + take_error_text();
     return false;
   }
@@ -169,6 +162,10 @@ const ServerContext::Entry* ServerContext::find(std::string_view asked) const {
   if (dot == 0 || dot == name.npos) return nullptr;
   const auto wildcard = wildcard_.find(name.substr(dot + 1));
   return wildcard == wildcard_.end() ? nullptr : wildcard->second;
+}
+
+bool ServerContext::knows_name(const void* self, std::string_view name) {
+  return static_cast<const ServerContext*>(self)->find(name) != nullptr;
 }
 
 int ServerContext::choose(ssl_st* connection, int* alert, void* self) {

@@ -53,6 +53,7 @@ class ServerContext {
   bool add(const Identity& identity, const ServerOptions& options, const std::string& client_ca,
            std::string& fault);
   const Entry* find(std::string_view name) const;
+  static bool knows_name(const void* self, std::string_view name);
   static int choose(ssl_st* connection, int* alert, void* self);
 
   std::shared_ptr<TicketKeys> ticket_keys_;  // the contexts use them

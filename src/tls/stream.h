@@ -30,6 +30,12 @@ class Stream final : public net::Layer {
   // As the server of a client.
   Stream(Workspace& workspace, ServerContext& context)
       : workspace_(workspace), engine_(workspace, context) {}
+  // As a client of an upstream (Engine has the words).
+  Stream(Workspace& workspace, ClientContext& context, const std::string& name, bool is_address,
+         std::string_view destination)
+      : workspace_(workspace),
+        engine_(workspace, context, name, is_address, destination),
+        speaks_first_(true) {}
 
   enum class Handshake : uint8_t {
     waiting,  // for an event of the socket
@@ -75,7 +81,7 @@ class Stream final : public net::Layer {
   Errc failure_ = Errc::tls_failed;
   uint8_t first_byte_ = 0;
   bool begun_ = false;         // the other side has sent something that looks like TLS
-  bool speaks_first_ = false;  // and has not yet
+  bool speaks_first_ = false;  // we do, and have not yet
   bool close_made_ = false;
 };
 

@@ -32,8 +32,8 @@ class Authority:
     def __init__(self, folder, name="Test Authority"):
         self.folder = folder
         self._made = 0
-        self.path, self._key = folder / "ca.pem", folder / "ca.key"
-        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", self._key,
+        self.path, self.key = folder / "ca.pem", folder / "ca.key"
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.key,
                 "-out", self.path, "-days", "30", "-subj", f"/CN={name}")
 
     def issue(self, *names, key="ec", subject=None, days=20, is_authority=False, issuer=None, extra=()):
@@ -49,7 +49,7 @@ class Authority:
             lines.append("subjectAltName=" + ",".join(n if ":" in n else f"DNS:{n}" for n in names))
         extensions = stem.with_suffix(".ext")
         extensions.write_text("\n".join(lines) + "\n")
-        ca, ca_key = (issuer.certificate, issuer.key) if issuer else (self.path, self._key)
+        ca, ca_key = (issuer.certificate, issuer.key) if issuer else (self.path, self.key)
         openssl("x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-days", days,
                 "-extfile", extensions, "-out", certificate)
         if issuer:
