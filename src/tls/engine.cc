@@ -86,6 +86,11 @@ Step Engine::read(ByteSpan& input, MutableByteSpan plain, size_t& bytes_read) {
       break;
     }
     bytes_read += static_cast<size_t>(got);
+    // All has come out: asking the library again would only cost.
+    if (workspace_.input().empty() && !pending()) {
+      step = Step::needs_input;
+      break;
+    }
   }
   input = workspace_.input();
   return step;

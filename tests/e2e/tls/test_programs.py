@@ -88,6 +88,30 @@ def test_openssl_s_client_and_s_server(authority, identity):
             client.communicate()
 
 
+def test_key_updates_from_the_client(authority, identity):
+    """`k` has s_client change its own keys, `K` asks for new ones of ours as well (RFC 8446 section 4.6.3)."""
+    with Origin(echo) as origin, Proxy("relay", "--to", f"127.0.0.1:{origin.port}", *identity.arguments) as proxy:
+        client = subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{proxy.port}", "-tls1_3",
+                                   "-CAfile", authority.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)
+        for number in range(6):
+            client.stdin.write(b"kK"[number % 2:][:1] + b"\n")
+            client.stdin.flush()
+            wait_until_line(client, b"KEYUPDATE")
+            client.stdin.write(f"ping {number}\n".encode())
+            client.stdin.flush()
+            wait_until_line(client, f"ping {number}".encode())
+        client.kill()
+        client.communicate()
+
+
+def wait_until_line(process, text):
+    while line := process.stdout.readline():
+        if line.strip() == text:
+            return
+    raise AssertionError(f"ended before {text!r}")
+
+
 NGINX = """daemon off; master_process off; pid {folder}/nginx.pid; error_log stderr;
 events {{ }}
 http {{ access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
