@@ -21,10 +21,11 @@ namespace headrace::tls {
 
 class ClientContext {
  public:
-  // Kept for one destination, the newest last. A server gives one or two for each connection.
-  static constexpr size_t kSessionsMax = 8;
-  // Destinations of which sessions are kept.
-  static constexpr size_t kDestinationsMax = 1024;
+  // Kept for one destination, the newest last. A server gives one or two for each connection, and
+  // one of TLS 1.3 is used once: as many as connections begin in the time that one of them takes.
+  static constexpr size_t kSessionsMax = 256;
+  // Destinations of which sessions are kept; a relay has one.
+  static constexpr size_t kDestinationsMax = 16;
 
   // nullptr with `fault` filled. `ca` is the text of that file; empty: the system's. `identity` is
   // what the destination is shown, if it asks.

@@ -144,7 +144,9 @@ bool ServerContext::add(const Identity& identity, const ServerOptions& options,
   if (!identity.staple.empty()) set_staple(context, identity.staple);
   if (joins) return true;
   if (same == entries_.end()) {
-    entries_.push_back(std::make_unique<Entry>(std::move(names), std::move(made), nullptr));
+    entries_.push_back(std::make_unique<Entry>());
+    entries_.back()->names = std::move(names);
+    entries_.back()->context = std::move(made);
     return true;
   }
   Entry& entry = **same;
