@@ -157,7 +157,13 @@ void Parser::add_service(Protocol protocol) {
 
   add("ADDR", arguments.listen, "...", address_text_of(protocol))
       ->required(default_address_of(protocol).empty());
-  if (is_relay) add("--to", arguments.to, "HOST:PORT", kToText)->required();
+  if (is_relay) {
+    add("--to", arguments.to, "HOST:PORT", kToText)->required();
+    add_switch("--to-tls", arguments.to_tls, kToTlsText);
+    add_key_flag("--to-ca", "to_tls.ca", "FILE", kToCaText);
+    add_key_flag("--to-name", "to_tls.name", "NAME", kToNameText);
+    add_switch("--to-insecure", arguments.to_insecure, kToInsecureText);
+  }
   if (is_sni) {
     add("--to", arguments.to, "HOST:PORT", kSniToText);
     add_key_flag("--to-port", "to_port", "PORT", kToPortText);
@@ -173,6 +179,10 @@ void Parser::add_service(Protocol protocol) {
   add_key_flag("--splice", "splice", "auto|always|never", kSpliceText);
   add_key_flag("--access-log", "access_log", "FILE|-|off", kAccessLogText);
   add_key_flag("--log-level", "log_level", "error|warn|info|debug", kLogLevelText);
+  const std::string tls_group = is_sni ? "" : "Options";
+  add_repeatable("--tls-cert", arguments.tls_certificates, "FILE", kTlsCertificateText)
+      ->group(tls_group);
+  add_repeatable("--tls-key", arguments.tls_keys, "FILE", kTlsKeyText)->group(tls_group);
   add_repeatable("--set", service.sets, "KEY=VALUE", kSetText);
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/service_arguments.h"
 #include "base/check.h"
+#include "tls/version.h"
 
 namespace headrace::app {
 namespace {
@@ -29,7 +30,7 @@ std::string example_of(Protocol protocol) {
 }  // namespace
 
 std::string version_text() {
-  return "headrace " HEADRACE_VERSION;
+  return "headrace " HEADRACE_VERSION "\ntls: " + tls::library_version();
 }
 
 std::string summary_of(Protocol protocol) {

@@ -53,6 +53,15 @@ inline constexpr char kAccessLogText[] =
     "One line for each connection or request: to a file, standard output (-), or nowhere (off, "
     "the default)";
 inline constexpr char kLogLevelText[] = "What is told on standard error (default info)";
+inline constexpr char kTlsCertificateText[] =
+    "TLS from the client: a certificate chain in PEM; repeatable, each with its --tls-key";
+inline constexpr char kTlsKeyText[] = "The private key of the certificate in the same place";
+inline constexpr char kToTlsText[] = "TLS to the destination, whose certificate is verified";
+inline constexpr char kToCaText[] =
+    "Whom to trust for that, in PEM; without it: whom the host trusts";
+inline constexpr char kToNameText[] =
+    "The name to ask for, and that the certificate must be for, instead of the destination's";
+inline constexpr char kToInsecureText[] = "Take any certificate: anybody may be in between";
 inline constexpr char kSetText[] =
     "Any key of headrace help options, such as idle_timeout=2s; repeatable";
 

@@ -29,7 +29,7 @@ bool complain(const std::string& text) {
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, signal);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
   return set;
 }
 
@@ -60,13 +60,15 @@ int Server::run() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread, so that only we take them
   signal(SIGPIPE, SIG_IGN);
   uint64_t descriptors = raise_descriptor_limit();
-  if (!open_sockets() || !guard_against_open_proxy() || !make_listeners() || !make_workers())
+  if (!open_sockets() || !guard_against_open_proxy() || !make_listeners() || !make_tls() ||
+      !make_workers())
     return EXIT_FAILURE;
   log_.start();
   LogLine line;
   line.add("event", "started").add("version", HEADRACE_VERSION).add("workers", worker_count_);
   line.add("descriptors", descriptors);
   log_.sink(worker_count_).write(LogLevel::info, line.text());
+  for (TlsContexts& tls : tls_) tls.log_warnings(log_.sink(worker_count_));
   announce();
   for (auto& worker : workers_) worker->start();
   wait_for_signal();
@@ -132,6 +134,50 @@ bool Server::make_listeners() {
   return true;
 }
 
+bool Server::make_tls() {
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    session::Listener& listener = *listeners_[i];
+    TlsContexts& tls = tls_.emplace_back(listener.options());
+    std::string fault;
+    if (!tls.load(fault)) return complain(fault);
+    for (size_t j = 0; j < worker_count_; ++j) {
+      if (listener.options().tls.enabled()) {
+        std::shared_ptr<tls::ServerContext> context = tls.make_server_context(fault);
+        if (!context) return complain(fault);
+        listener.set_tls(j, std::move(context));
+      }
+      if (listener.options().to_tls.enabled) {
+        std::shared_ptr<tls::ClientContext> context = tls.make_client_context(fault);
+        if (!context) return complain(fault);
+        listener.set_to_tls(j, std::move(context));
+      }
+    }
+  }
+  return true;
+}
+
+// New connections get what the files hold now; a pair that is not right leaves the one before.
+void Server::reload_certificates() {
+  LogSink& log = log_.sink(worker_count_);
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    session::Listener& listener = *listeners_[i];
+    if (!listener.options().tls.enabled()) continue;
+    tls_[i].reload(log);
+    for (size_t j = 0; j < worker_count_; ++j) {
+      std::string fault;
+      std::shared_ptr<tls::ServerContext> context = tls_[i].make_server_context(fault);
+      if (!context) {
+        LogLine line;
+        line.add("event", "reload_failed").add("listener", listener.options().name);
+        line.add("details", fault);
+        log.write(LogLevel::error, line.text());
+        break;
+      }
+      workers_[j]->post([&listener, j, context](WorkerThread&) { listener.set_tls(j, context); });
+    }
+  }
+}
+
 bool Server::make_workers() {
   std::string via_id = random_id();
   for (size_t i = 0; i < worker_count_; ++i) {
@@ -169,8 +215,12 @@ void Server::wait_for_signal() {
   for (;;) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
-    if (signal != SIGUSR1) return;
-    log_.reopen();
+    if (signal == SIGHUP)
+      reload_certificates();
+    else if (signal == SIGUSR1)
+      log_.reopen();
+    else
+      return;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/listen.h"
 #include "app/log_writer.h"
+#include "app/tls_contexts.h"
 #include "app/worker_thread.h"
 #include "config/settings.h"
 #include "session/listener.h"
@@ -32,9 +33,11 @@ class Server final : public session::Handover {
   bool open_sockets();
   bool guard_against_open_proxy() const;
   bool make_listeners();
+  bool make_tls();
   bool make_workers();
   void announce() const;
   void wait_for_signal();
+  void reload_certificates();
   void drain();
 
   const config::Settings& settings_;
@@ -42,6 +45,7 @@ class Server final : public session::Handover {
   LogWriter log_;
   std::vector<std::vector<ListeningSockets>> sockets_;  // per listener of the settings
   std::vector<std::unique_ptr<session::Listener>> listeners_;
+  std::vector<TlsContexts> tls_;  // per listener
   std::vector<std::unique_ptr<WorkerThread>> workers_;
 };
 

@@ -67,6 +67,41 @@ void set_destination(const std::string& to, session::ListenerOptions& options, F
     append(faults, "--to", config::in_quotes(to) + " is not HOST:PORT or [IPV6]:PORT");
 }
 
+// The flags go in front of what tls.certificate and its like say.
+void add_tls_files(const ServiceArguments& arguments, tls::ServerOptions& tls, Faults& faults) {
+  tls.certificates.insert(tls.certificates.begin(), arguments.tls_certificates.begin(),
+                          arguments.tls_certificates.end());
+  tls.keys.insert(tls.keys.begin(), arguments.tls_keys.begin(), arguments.tls_keys.end());
+  if (tls.certificates.size() != tls.keys.size())
+    append(faults, tls.certificates.size() > tls.keys.size() ? "--tls-cert" : "--tls-key",
+           "each certificate needs its key, and each key its certificate: there are " +
+               std::to_string(tls.certificates.size()) + " and " + std::to_string(tls.keys.size()));
+  else if (tls.staples.size() > tls.certificates.size())
+    append(faults, "tls.staple", "there are more of them than certificates");
+  else if (!tls.client_ca.empty() && !tls.enabled())
+    append(faults, "tls.client_ca", "needs --tls-cert and --tls-key");
+  else if (tls.enabled() && arguments.protocol == Protocol::sni)
+    append(faults, "--tls-cert", "sni passes TLS through to whom it is meant for, and ends none");
+}
+
+// What would have no effect is refused: its author believes that it has one.
+void set_to_tls(const ServiceArguments& arguments, session::ListenerOptions& options,
+                Faults& faults) {
+  tls::ClientOptions& to_tls = options.to_tls;
+  to_tls.enabled = arguments.to_tls;
+  to_tls.insecure = arguments.to_insecure;
+  const bool any_key = !to_tls.ca.empty() || !to_tls.name.empty() || !to_tls.certificate.empty() ||
+                       !to_tls.key.empty() || !to_tls.alpn.empty();
+  if (arguments.protocol != Protocol::relay && any_key)
+    append(faults, "to_tls", "only a relay has one destination to speak TLS with");
+  else if (!to_tls.enabled && (any_key || to_tls.insecure))
+    append(faults, "--to-tls", "is needed for what is said of TLS to the destination");
+  else if (to_tls.insecure && !to_tls.ca.empty())
+    append(faults, "--to-insecure", "takes any certificate, so --to-ca does nothing beside it");
+  else if (to_tls.certificate.empty() != to_tls.key.empty())
+    append(faults, "to_tls.certificate", "and to_tls.key need each other");
+}
+
 }  // namespace
 
 std::variant<config::Settings, Faults> settings_of(const ServiceArguments& arguments,
@@ -88,6 +123,8 @@ std::variant<config::Settings, Faults> settings_of(const ServiceArguments& argum
   add_allowed(arguments.allow, listener.access, faults);
   add_users(arguments, environment, listener.access, faults);
   assign_all(arguments.assignments, config::Place{settings, listener}, faults);
+  add_tls_files(arguments, listener.session.tls, faults);
+  set_to_tls(arguments, listener.session, faults);
   const bool understood = faults.empty();
 
   settings.listeners.push_back(std::move(listener));

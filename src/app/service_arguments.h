@@ -23,6 +23,10 @@ struct ServiceArguments {
   std::string to;                   // of relay, and of sni where it is given
   std::vector<std::string> allow;
   std::vector<std::string> users;  // NAME:PASSWORD
+  std::vector<std::string> tls_certificates;
+  std::vector<std::string> tls_keys;
+  bool to_tls = false;  // of relay
+  bool to_insecure = false;
   bool open = false;
   bool allow_private = false;
   std::vector<Assignment> assignments;

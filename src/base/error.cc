@@ -20,6 +20,9 @@ constexpr Words kWords[] = {
     {"too_large", "the message is larger than this proxy accepts"},
     {"uri_too_long", "the request line is longer than this proxy accepts"},
     {"timed_out", "nothing came within the time allowed"},
+    {"cut_short", "the TLS connection was ended without being closed"},
+    {"tls_failed", "the TLS handshake failed"},
+    {"certificate_refused", "the certificate is not to be trusted"},
     {"unauthorized", "valid credentials for this proxy are needed"},
     {"client_denied", "this client may not use this proxy"},
     {"target_denied", "this destination is not allowed"},
@@ -28,6 +31,7 @@ constexpr Words kWords[] = {
     {"loop", "the request would come back to this proxy"},
     {"name_missing", "the client names no server, and no default destination is set"},
     {"client_limit", "the listener holds as many connections as it may"},
+    {"handshake_limit", "the listener has as many TLS handshakes under way as it may"},
     {"name_unknown", "the destination's name has no address"},
     {"name_timed_out", "no name server answered in time"},
     {"name_failed", "the name server refused or failed to answer"},
@@ -73,6 +77,10 @@ Errc errc_of_errno(int os_errno) {
     case ECONNRESET:
     case EPIPE:
       return Errc::reset;
+    case ECONNABORTED:
+      return Errc::cut_short;  // how the TLS layer says it
+    case EBADMSG:
+      return Errc::tls_failed;
     case ECONNREFUSED:
       return Errc::connect_refused;
     case ETIMEDOUT:

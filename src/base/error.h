@@ -11,23 +11,27 @@ namespace headrace {
 
 enum class Errc : uint8_t {
   // Whoever is at the other end of a connection.
-  ended,         // it ended its sending side where more was needed
-  reset,         // it reset the connection
-  malformed,     // its bytes break the protocol
-  unsupported,   // well formed, but nothing that we offer
-  too_large,     // a message or field beyond its limit
-  uri_too_long,  // a request line beyond its limit
-  timed_out,     // nothing came within the limit of this phase
+  ended,                // it ended its sending side where more was needed
+  reset,                // it reset the connection
+  malformed,            // its bytes break the protocol
+  unsupported,          // well formed, but nothing that we offer
+  too_large,            // a message or field beyond its limit
+  uri_too_long,         // a request line beyond its limit
+  timed_out,            // nothing came within the limit of this phase
+  cut_short,            // it ended a TLS connection without close_notify (RFC 8446 section 6.1)
+  tls_failed,           // no TLS handshake came about, or a record was bad
+  certificate_refused,  // its certificate is missing, wrong, or that of another
 
   // Policy.
-  unauthorized,   // credentials missing or wrong
-  client_denied,  // the client's address is not among those allowed
-  target_denied,  // the rules refuse the destination
-  port_denied,    // CONNECT to a port outside connect_ports
-  inside_denied,  // an inside address asked for from outside
-  loop,           // the request would come back to us
-  name_missing,   // a TLS client names no server, and there is no default destination
-  client_limit,   // max_connections of the listener
+  unauthorized,     // credentials missing or wrong
+  client_denied,    // the client's address is not among those allowed
+  target_denied,    // the rules refuse the destination
+  port_denied,      // CONNECT to a port outside connect_ports
+  inside_denied,    // an inside address asked for from outside
+  loop,             // the request would come back to us
+  name_missing,     // a TLS client names no server, and there is no default destination
+  client_limit,     // max_connections of the listener
+  handshake_limit,  // tls.handshakes_max of the listener
 
   // The way to the upstream.
   name_unknown,       // the name does not exist (NXDOMAIN), or has no address

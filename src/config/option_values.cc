@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kSystem = "system";
 constexpr std::string_view kOff = "off";
+constexpr std::string_view kNone = "none";
 
 std::optional<Fault> set_count(uint32_t& kept, std::string_view text, uint32_t min, uint32_t max) {
   const Parsed<uint64_t> value = parse_count(text);
@@ -157,6 +158,52 @@ Value log_target(In<std::string> in) {
   };
   auto show = [in](Place place) { return in(place); };
   return Value{"file name, - for standard output, or off", set, show};
+}
+
+Value files(In<std::vector<std::string>> in) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    std::vector<std::string> names;
+    std::string_view rest = text == kNone ? std::string_view() : text;
+    while (!rest.empty()) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      names.emplace_back(trimmed(rest.substr(0, comma)));
+      if (names.back().empty()) return Fault{in_quotes(text) + " has an empty file name"};
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    in(place) = std::move(names);
+    return std::nullopt;
+  };
+  auto show = [in](Place place) {
+    std::string text;
+    for (const std::string& name : in(place)) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? std::string(kNone) : text;
+  };
+  return Value{"none, or file names separated by commas", set, show};
+}
+
+Value text_or(In<std::string> in, std::string_view empty, std::string_view syntax) {
+  auto set = [in, empty](Place place, std::string_view text) -> std::optional<Fault> {
+    if (text.empty()) return Fault{"is empty; write " + std::string(empty) + " for none"};
+    in(place) = text == empty ? std::string_view() : text;
+    return std::nullopt;
+  };
+  auto show = [in, empty](Place place) {
+    return in(place).empty() ? std::string(empty) : in(place);
+  };
+  return Value{std::string(empty) + ", or " + std::string(syntax), set, show};
+}
+
+Value file_or_none(In<std::string> in) {
+  return text_or(in, kNone, "file name");
+}
+
+Value list_or_auto(In<std::string> in, std::string_view separator) {
+  auto set = [in](Place place, std::string_view text) -> std::optional<Fault> {
+    in(place) = text;
+    return std::nullopt;
+  };
+  auto show = [in](Place place) { return in(place); };
+  return Value{"auto, or names separated by " + std::string(separator), set, show};
 }
 
 }  // namespace headrace::config

@@ -17,6 +17,7 @@
 #include "config/options_table.h"
 #include "config/units.h"
 #include "config/words.h"
+#include "tls/options.h"
 
 namespace headrace::config {
 
@@ -45,6 +46,15 @@ In<T> in(T access::Options::*member) {
   return [member](Place place) -> T& { return place.listener.access.*member; };
 }
 
+template <class T>
+In<T> in(T tls::ServerOptions::*member) {
+  return [member](Place place) -> T& { return place.listener.session.tls.*member; };
+}
+template <class T>
+In<T> in(T tls::ClientOptions::*member) {
+  return [member](Place place) -> T& { return place.listener.session.to_tls.*member; };
+}
+
 Value duration(In<microseconds> in, microseconds min, microseconds max);
 Value count(In<uint32_t> in, uint32_t min, uint32_t max);
 // "auto" is kept as 0.
@@ -61,6 +71,15 @@ Value servers_or_system(In<std::string> in);
 Value ports(In<access::PortSet> in);
 // A file to write to, "-" for standard output, or "off".
 Value log_target(In<std::string> in);
+
+// Files to read, separated by commas; "none" is kept as no file.
+Value files(In<std::vector<std::string>> in);
+// A file to read; "none" is kept as the empty text.
+Value file_or_none(In<std::string> in);
+// A text that is not looked into here; `empty` is kept as the empty text.
+Value text_or(In<std::string> in, std::string_view empty, std::string_view syntax);
+// A list that is not looked into here; "auto" is kept as it is.
+Value list_or_auto(In<std::string> in, std::string_view separator);
 
 // One of a few words.
 template <class Enum>

@@ -14,6 +14,8 @@ using Access = access::Options;
 using Session = session::ListenerOptions;
 using preface::ProxyProtocol;
 using relay::SpliceMode;
+using Tls = tls::ServerOptions;
+using ToTls = tls::ClientOptions;
 
 // Below this a timeout would cut healthy connections on any network.
 constexpr microseconds kTimeoutMin = 10ms;
@@ -78,6 +80,57 @@ std::vector<Option> make_options() {
        "Whether bytes stay inside the kernel on their way: auto does so where much flows at once."},
       {"access_log", kListener, kApplies, log_target(in(&Listener::access_log)),
        "Where one line for each connection or request goes."},
+      {"tls.certificate", kListener, kNeedsRestart, files(in(&Tls::certificates)),
+       "TLS from the client: certificates in PEM, each file a whole chain with the leaf first. One "
+       "of "
+       "each kind of key for the same names is chosen by what the client takes, those for other "
+       "names "
+       "by the name that it asks for."},
+      {"tls.key", kListener, kNeedsRestart, files(in(&Tls::keys)),
+       "The private keys in PEM, in the order of the certificates."},
+      {"tls.staple", kListener, kNeedsRestart, files(in(&Tls::staples)),
+       "OCSP responses in DER to give with the first certificates, in their order."},
+      {"tls.client_ca", kListener, kNeedsRestart, file_or_none(in(&Tls::client_ca)),
+       "Clients are asked for a certificate that one of these in PEM has signed."},
+      {"tls.client_certificate", kListener, kNeedsRestart,
+       choice<tls::ClientCertificate>(in(&Tls::client_certificate),
+                                      {{"required", tls::ClientCertificate::required},
+                                       {"optional", tls::ClientCertificate::optional}}),
+       "What becomes of a client that has no certificate, where it is asked for one."},
+      {"tls.unknown_name", kListener, kNeedsRestart,
+       choice<tls::UnknownName>(in(&Tls::unknown_name),
+                                {{"first_certificate", tls::UnknownName::first_certificate},
+                                 {"refused", tls::UnknownName::refused}}),
+       "What a client gets that asks for a name of which there is no certificate."},
+      {"tls.min_version", kListener, kNeedsRestart,
+       choice<tls::Version>(in(&Tls::min_version),
+                            {{"1.2", tls::Version::tls12}, {"1.3", tls::Version::tls13}}),
+       "The oldest version of TLS that clients may speak."},
+      {"tls.groups", kListener, kNeedsRestart, list_or_auto(in(&Tls::groups), "colons"),
+       "Groups for the key exchange, the best first, as the TLS library spells them; auto: "
+       "X25519MLKEM768 where the library has it, X25519, P-256, P-384."},
+      {"tls.ciphers", kListener, kNeedsRestart, list_or_auto(in(&Tls::ciphers), "colons"),
+       "Cipher suites of TLS 1.2 as the TLS library spells them; auto: AES-GCM and ChaCha20 with "
+       "ECDHE, AES-128 first. Those of TLS 1.3 are fixed."},
+      {"tls.alpn", kListener, kNeedsRestart, list_or_auto(in(&Tls::alpn), "commas"),
+       "Application protocols (ALPN) that are agreed to; a client that offers only others is "
+       "refused. auto: http/1.1 for http, and no word about it for the others."},
+      {"tls.handshakes_max", kListener, kNeedsRestart,
+       count(in(&Tls::handshakes_max), 1, 1'000'000),
+       "TLS handshakes that the listener has under way at once, over all workers; further ones are "
+       "reset and counted."},
+      {"to_tls.ca", kListener, kNeedsRestart, file_or_none(in(&ToTls::ca)),
+       "TLS to the destination of a relay: whom to trust, in PEM; none: whom this host trusts."},
+      {"to_tls.name", kListener, kNeedsRestart,
+       text_or(in(&ToTls::name), "auto", "name or IP address"),
+       "The name to ask for, and that the certificate must be for; auto: the destination's."},
+      {"to_tls.certificate", kListener, kNeedsRestart, file_or_none(in(&ToTls::certificate)),
+       "The certificate chain in PEM to show to a destination that asks for one."},
+      {"to_tls.key", kListener, kNeedsRestart, file_or_none(in(&ToTls::key)),
+       "Its private key in PEM."},
+      {"to_tls.alpn", kListener, kNeedsRestart,
+       text_or(in(&ToTls::alpn), "none", "names separated by commas"),
+       "Application protocols (ALPN) to offer to the destination."},
 
       {"workers", kTop, kNeedsRestart, count_or_auto(in(&Settings::workers), 1024),
        "Threads that carry traffic; auto: one for each CPU that headrace may use."},

@@ -32,6 +32,10 @@ constexpr Row kRows[] = {
     {Errc::uri_too_long, {414, "http_request_error"}, {502, "http_protocol_error"}},
     {Errc::timed_out, {408, "http_request_error"}, {504, "connection_read_timeout"}},
 
+    {Errc::cut_short, {400, "http_request_error"}, {502, "connection_terminated"}},
+    {Errc::tls_failed, {400, "http_request_error"}, {502, "tls_protocol_error"}},
+    {Errc::certificate_refused, {403, "http_request_denied"}, {502, "tls_certificate_error"}},
+
     same(Errc::unauthorized, 407, "http_request_denied"),
     same(Errc::client_denied, 403, "http_request_denied"),
     same(Errc::target_denied, 403, "http_request_denied"),
@@ -41,6 +45,7 @@ constexpr Row kRows[] = {
     same(Errc::name_missing, 403, "http_request_denied"),
     same(Errc::client_limit, 503, "http_request_denied"),
 
+    same(Errc::handshake_limit, 503, "http_request_denied"),
     same(Errc::name_unknown, 502, "dns_error"),
     same(Errc::name_timed_out, 504, "dns_timeout"),
     same(Errc::name_failed, 502, "dns_error"),

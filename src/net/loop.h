@@ -65,14 +65,16 @@ class Watch {
   void note(uint32_t events);
   void expect_nothing() { readable_ = writable_ = hung_up_ = faulty_ = urgent_ = false; }
   void assume_ready() { readable_ = writable_ = true; }
+  void assume_readable() { readable_ = true; }
 
  private:
   Runnable* owner_;
-  bool readable_ = false;
-  bool writable_ = false;
-  bool hung_up_ = false;
-  bool faulty_ = false;
-  bool urgent_ = false;
+  // Single bits, so that a Socket has room for a Layer in what would be padding.
+  bool readable_ : 1 = false;
+  bool writable_ : 1 = false;
+  bool hung_up_ : 1 = false;
+  bool faulty_ : 1 = false;
+  bool urgent_ : 1 = false;
 };
 
 class Loop {

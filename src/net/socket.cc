@@ -68,16 +68,27 @@ IoResult Socket::result_of_write(ssize_t bytes, bool short_write) {
 }
 
 IoResult Socket::receive(MutableByteSpan buffer) {
+  return layer_ ? layer_->receive(*this, buffer) : receive_below(buffer);
+}
+
+IoResult Socket::receive_below(MutableByteSpan buffer) {
   ssize_t bytes = uninterrupted([&] { return sys::recv(fd(), buffer.data(), buffer.size()); });
   return result_of_read(bytes, bytes < static_cast<ssize_t>(buffer.size()));
 }
 
 IoResult Socket::send(ByteSpan bytes, bool more) {
+  if (!layer_) return send_below(bytes, more);
+  const iovec piece{const_cast<uint8_t*>(bytes.data()), bytes.size()};
+  return layer_->send(*this, {&piece, 1}, more);
+}
+
+IoResult Socket::send_below(ByteSpan bytes, bool more) {
   ssize_t sent = uninterrupted([&] { return sys::send(fd(), bytes.data(), bytes.size(), more); });
   return result_of_write(sent, sent < static_cast<ssize_t>(bytes.size()));
 }
 
 IoResult Socket::send(std::span<const iovec> pieces, bool more) {
+  if (layer_) return layer_->send(*this, pieces, more);
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces.data());
   message.msg_iovlen = pieces.size();
@@ -106,8 +117,14 @@ size_t Socket::unacknowledged_bytes() const {
   return static_cast<size_t>(bytes);
 }
 
-void Socket::shut_writes(bool closes) {
-  if (!closes) ::shutdown(fd(), SHUT_WR);
+bool Socket::shut_writes(bool closes) {
+  if (layer_) return layer_->shut_writes(*this);
+  if (!closes) shut_writes_below();
+  return true;
+}
+
+void Socket::shut_writes_below() {
+  ::shutdown(fd(), SHUT_WR);
 }
 
 void Socket::reset() {

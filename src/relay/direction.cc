@@ -41,7 +41,8 @@ Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover
     if (source_failed_) return Want::source_failed;
     if (source_ended_) return Want::over;
     if (!source.readable()) return Want::read;
-    bool splices = state_ == State::bulk && !source.urgent();
+    bool splices = state_ == State::bulk && !source.urgent() && source.can_splice_in() &&
+                   destination.can_splice_out();
     Want filled =
         splices ? splice_once(source, destination, mover) : copy_once(source, destination, mover);
     if (filled != Want::again) return filled;

@@ -18,7 +18,7 @@ Want Relay::advance(Way& way, net::Socket& source, net::Socket& destination, Mov
   bool cut = up_.state == State::failed || down_.state == State::failed;
   if (want == Want::over && !cut) {
     const bool closes = up_.state == State::shut || down_.state == State::shut;
-    destination.shut_writes(closes);
+    if (!destination.shut_writes(closes)) return Want::write;
     way.state = State::shut;
   }
   if (want == Want::destination_failed) {

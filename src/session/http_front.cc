@@ -167,8 +167,9 @@ void part_from_upstream(Session& session, Exchange& exchange) {
 // and has not read yet that it comes.
 bool may_leave_bytes_unread(Session& session, const HttpRequest& request,
                             const Exchange& exchange) {
+  // TLS has its close_notify to send, and the client one to answer with.
   return request.persistent || !exchange.request_finished() || session.client().readable() ||
-         !session.inbox.empty();
+         !session.inbox.empty() || session.client().layer();
 }
 
 std::string result_name(const Error& error) {

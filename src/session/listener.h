@@ -16,6 +16,8 @@
 #include "net/endpoint.h"
 #include "net/loop.h"
 #include "session/options.h"
+#include "tls/client_context.h"
+#include "tls/server_context.h"
 
 namespace headrace::session {
 
@@ -24,7 +26,11 @@ class Worker;
 class Listener {
  public:
   Listener(ListenerOptions options, access::Policy policy, size_t workers)
-      : options_(std::move(options)), policy_(std::move(policy)), live_(workers) {}
+      : options_(std::move(options)),
+        policy_(std::move(policy)),
+        live_(workers),
+        tls_contexts_(workers),
+        to_tls_contexts_(workers) {}
 
   const ListenerOptions& options() const { return options_; }
   const access::Policy& policy() const { return policy_; }
@@ -40,6 +46,33 @@ class Listener {
     return live_[worker].count.load(std::memory_order_relaxed);
   }
   uint64_t live() const;
+
+  // How a worker speaks TLS with clients; there is one for each where the options say TLS. Each is
+  // its worker's alone, who keeps it for the length of a handshake: it may be exchanged meanwhile.
+  void set_tls(size_t worker, std::shared_ptr<tls::ServerContext> context) {
+    tls_contexts_[worker] = std::move(context);
+  }
+  const std::shared_ptr<tls::ServerContext>& tls(size_t worker) const {
+    return tls_contexts_[worker];
+  }
+
+  // The same for the destination.
+  void set_to_tls(size_t worker, std::shared_ptr<tls::ClientContext> context) {
+    to_tls_contexts_[worker] = std::move(context);
+  }
+  const std::shared_ptr<tls::ClientContext>& to_tls(size_t worker) const {
+    return to_tls_contexts_[worker];
+  }
+
+  // TLS handshakes under way, over all workers: they cost much more than what they came with. False
+  // where there are as many as there may be.
+  bool begin_handshake() {
+    if (handshakes_.fetch_add(1, std::memory_order_relaxed) < options_.tls.handshakes_max)
+      return true;
+    end_handshake();
+    return false;
+  }
+  void end_handshake() { handshakes_.fetch_sub(1, std::memory_order_relaxed); }
 
   // One worker at a time turns a client away in the place of its reserved descriptor, or they would
   // take it from each other. Only locked when there are no descriptors left.
@@ -60,6 +93,9 @@ class Listener {
   const access::Policy policy_;
   std::vector<Live> live_;
   std::atomic<uint64_t> places_taken_{0};  // counted where there is a limit
+  std::vector<std::shared_ptr<tls::ServerContext>> tls_contexts_;
+  std::vector<std::shared_ptr<tls::ClientContext>> to_tls_contexts_;
+  std::atomic<uint32_t> handshakes_{0};
 };
 
 // Gives a client that was accepted here, and is counted there, to another worker.

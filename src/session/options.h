@@ -12,6 +12,7 @@
 #include "net/clock.h"
 #include "preface/options.h"
 #include "relay/options.h"
+#include "tls/options.h"
 
 namespace headrace::session {
 
@@ -37,6 +38,8 @@ struct ListenerOptions {
   uint32_t max_connections = 0;     // of this listener, over all workers; 0: no limit
   std::optional<IpAddress> source;  // to dial from
   relay::SpliceMode splice = relay::SpliceMode::automatic;
+  tls::ServerOptions tls;            // from the client
+  tls::ClientOptions to_tls;         // of relay: to the destination
   std::optional<size_t> access_log;  // which of the open access logs (base/log.h); none: off
 };
 

@@ -37,6 +37,25 @@ std::optional<preface::ConnectionEnds> ends_of(Session& session) {
   return preface::ConnectionEnds{from->address, to->address, from->port, to->port};
 }
 
+// Empty where none is to be sent.
+std::string header_for_upstream(Session& session, std::string_view server_name) {
+  std::string header;
+  switch (session.options().send_proxy_protocol) {
+    case preface::ProxyProtocol::off:
+      break;
+    case preface::ProxyProtocol::v1:
+      preface::append_proxy_header1(header, ends_of(session));
+      break;
+    case preface::ProxyProtocol::v2: {
+      std::string tlvs;
+      if (!server_name.empty()) preface::append_tlv(tlvs, preface::TlvType::authority, server_name);
+      preface::append_proxy_header2(header, ends_of(session), tlvs);
+      break;
+    }
+  }
+  return header;
+}
+
 }  // namespace
 
 net::Task<Result<Done>> read_proxy_header(Session& session) {
@@ -66,21 +85,19 @@ net::Task<Result<Done>> read_proxy_header(Session& session) {
   }
 }
 
+Result<Done> send_proxy_header(Session& session) {
+  const std::string header = header_for_upstream(session, {});
+  if (header.empty()) return Done{};
+  net::IoResult out = session.upstream->socket.send(as_bytes(header));
+  if (out.failed()) return out.error(Side::upstream);
+  // A connection that has just come about takes a few hundred bytes, or nobody listens there.
+  if (out.bytes != header.size()) return Error{Errc::connect_failed, Side::upstream};
+  return Done{};
+}
+
 void prepend_proxy_header(Session& session, std::string_view server_name) {
-  std::string header;
-  switch (session.options().send_proxy_protocol) {
-    case preface::ProxyProtocol::off:
-      return;
-    case preface::ProxyProtocol::v1:
-      preface::append_proxy_header1(header, ends_of(session));
-      break;
-    case preface::ProxyProtocol::v2: {
-      std::string tlvs;
-      if (!server_name.empty()) preface::append_tlv(tlvs, preface::TlvType::authority, server_name);
-      preface::append_proxy_header2(header, ends_of(session), tlvs);
-      break;
-    }
-  }
+  const std::string header = header_for_upstream(session, server_name);
+  if (header.empty()) return;
   net::Residue first;
   first.append(as_bytes(header));
   first.append(session.inbox.bytes());

@@ -20,5 +20,8 @@ net::Task<Result<Done>> read_proxy_header(Session& session);
 // Where the listener sends the protocol: puts the header in front of what goes to the upstream
 // first. `server_name` is what a TLS client named, if it did.
 void prepend_proxy_header(Session& session, std::string_view server_name);
+// The same where TLS with the upstream comes next: the header goes in front of the handshake, in
+// plain text.
+Result<Done> send_proxy_header(Session& session);
 
 }  // namespace headrace::session

@@ -33,6 +33,10 @@ net::Task<void> serve(Session& session) {
     if (!introduced) co_return;
     session.set_resting(false);
   }
+  if (session.options().tls.enabled()) {
+    bool stands = co_await accept_tls(session);
+    if (!stands) co_return;
+  }
   if (protocol == Protocol::relay) {
     co_await serve_relay(session);
     co_return;
@@ -95,12 +99,13 @@ net::Task<Result<Done>> send_to_client(Session& session, std::string text) {
 }
 
 net::Task<void> linger(Session& session) {
-  session.client().shut_writes();
+  bool told = session.client().shut_writes();
   const net::Loop& loop = session.worker().loop;
   const net::Instant limit = loop.now() + kLingerTimeMax;
   session.arm_deadline(kLingerTime);
   uint64_t discarded_bytes = 0;
   while (discarded_bytes < kLingerBytesMax) {
+    if (!told) told = session.client().shut_writes();
     net::IoResult in = session.client().receive(session.worker().mover.scratch());
     if (in.ended() || in.failed()) co_return;
     discarded_bytes += in.bytes;
@@ -139,14 +144,18 @@ net::Task<void> serve_relay(Session& session) {
   }
   const std::string_view no_user;
   Result<Done> dialled = co_await dial(session, target, access::How::relay, no_user);
+  std::string_view details;
+  const bool to_tls = session.options().to_tls.enabled;
+  if (dialled && to_tls) dialled = send_proxy_header(session);
+  if (dialled && to_tls) dialled = co_await connect_tls(session, target, details);
   if (!dialled) {
-    session.note_refusal(dialled.error(), target.to_string());
+    session.note_refusal(dialled.error(), target.to_string(), details);
     session.log_access(name_of(dialled.error().what));
     session.end_with_reset();
     co_return;
   }
   const std::string_view no_name;
-  prepend_proxy_header(session, no_name);
+  if (!to_tls) prepend_proxy_header(session, no_name);
   session.start_tunnel({});
 }
 

@@ -155,6 +155,9 @@ void Session::end() {
   if (reset_at_end_) {
     client_.reset();
     if (upstream) upstream->socket.reset();
+  } else if (client_.layer()) {
+    // Whoever ended without it has nothing left to send. Does nothing where it was said already.
+    (void)client_.shut_writes();
   }
   worker_.release(*this);  // we are gone
 }
@@ -184,12 +187,23 @@ Account* Session::account() {
   return account_.get();
 }
 
+// How the bytes went.
+std::string_view Session::path_name(bool spliced) const {
+  if (spliced) return "splice";
+  bool layered = client_.layer() || (upstream && upstream->socket.layer());
+  return layered ? "tls" : "copy";
+}
+
 void Session::log_access(std::string_view result) {
   Account* entry = account();
   if (!entry) return;
   LogLine line;
   line.add("listener", options().name).add("protocol", protocol_name_);
   line.add("client", client_address_ ? client_address_->to_string() : "unix");
+  if (client_.layer()) {
+    std::string subject = client_.layer()->verified_name();
+    if (!subject.empty()) line.add("subject", subject);
+  }
   if (!entry->user.empty()) line.add("user", entry->user);
   if (!entry->method.empty()) line.add("method", entry->method);
   line.add("target", entry->target);
@@ -198,13 +212,13 @@ void Session::log_access(std::string_view result) {
   line.add("up", entry->bytes_up).add("down", entry->bytes_down);
   auto duration = worker_.loop.now() - entry->started;
   line.add_seconds("duration", static_cast<uint64_t>(duration.count()));
-  line.add("result", result).add("path", entry->spliced ? "splice" : "copy");
+  line.add("result", result).add("path", path_name(entry->spliced));
   line.add("worker", static_cast<uint64_t>(worker_.index));
   worker_.log.write_access(*options().access_log, line.text());
   account_.reset();
 }
 
-void Session::note_refusal(const Error& error, std::string_view target) {
+void Session::note_refusal(const Error& error, std::string_view target, std::string_view details) {
   worker_.stats.refused[static_cast<size_t>(error.what)].add();
   LogLevel level = error.whose == Side::local ? LogLevel::warn : LogLevel::info;
   if (!worker_.log.wants(level)) return;
@@ -213,6 +227,7 @@ void Session::note_refusal(const Error& error, std::string_view target) {
   line.add("listener", options().name).add("protocol", protocol_name_);
   line.add("client", client_address_ ? client_address_->to_string() : "unix");
   if (!target.empty()) line.add("target", target);
+  if (!details.empty()) line.add("details", details);
   if (error.os_errno != 0) line.add("errno", static_cast<uint64_t>(error.os_errno));
   worker_.log.write(level, line.text());
 }

@@ -53,6 +53,7 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   // -----------------------------------------------------------------------------------------------
 
   Worker& worker() { return worker_; }
+  Listener& listener() { return listener_; }
   const ListenerOptions& options() const { return listener_.options(); }
   const access::Policy& policy() const { return listener_.policy(); }
   net::Socket& client() { return client_; }
@@ -106,8 +107,10 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   Account* account();
   // Writes the access line and starts the next account.
   void log_access(std::string_view result);
-  // Counts and logs why something was refused; `target` as it was asked for, where that is known.
-  void note_refusal(const Error& error, std::string_view target = {});
+  // Counts and logs why something was refused; `target` as it was asked for, where that is known,
+  // and what a library had to say of it.
+  void note_refusal(const Error& error, std::string_view target = {},
+                    std::string_view details = {});
   std::string_view protocol_name() const { return protocol_name_; }
   void set_protocol_name(const char* literal) { protocol_name_ = literal; }
 
@@ -120,6 +123,7 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   void run_tunnel();
   void arm_tunnel_timer();
   bool tunnel_timed_out();
+  std::string_view path_name(bool spliced) const;
   void finish_tunnel(std::string_view result, bool reset);
   void end();
 
@@ -151,6 +155,12 @@ net::Task<void> serve_socks(Session& session);
 net::Task<void> serve_relay(Session& session);
 net::Task<void> serve_sni(Session& session);
 
+// The TLS handshake with the client. False when there is no more to be done for it.
+net::Task<bool> accept_tls(Session& session);
+// The same with the upstream just dialled, where the options say so. `details` gets the library's
+// words for a failure.
+net::Task<Result<Done>> connect_tls(Session& session, const Target& target,
+                                    std::string_view& details);
 // Opens a connection to the target; it becomes the session's upstream. All but the session are to
 // outlive the task.
 net::Task<Result<Done>> dial(Session& session, const Target& target, access::How how,

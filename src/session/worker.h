@@ -13,6 +13,7 @@
 #include "relay/direction.h"
 #include "session/origin_pool.h"
 #include "session/stats.h"
+#include "tls/workspace.h"
 
 namespace headrace::session {
 
@@ -47,6 +48,7 @@ class Worker {
   LogSink& log;
   const std::string via_id;
   relay::Mover mover;
+  tls::Workspace tls;
   OriginPool pool;
   Stats stats;
 

@@ -166,7 +166,11 @@ ReplyCode reply_code_of(Errc what) {
     case Errc::too_large:
     case Errc::uri_too_long:
     case Errc::timed_out:
+    case Errc::cut_short:
+    case Errc::tls_failed:
+    case Errc::certificate_refused:
     case Errc::client_limit:
+    case Errc::handshake_limit:
     case Errc::connect_failed:
     case Errc::out_of_descriptors:
     case Errc::out_of_ports:

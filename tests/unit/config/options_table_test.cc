@@ -53,6 +53,14 @@ TEST(options, the_defaults_are_those_of_the_contract) {
   EXPECT_EQ(default_of("connect_ports"), "443, 8443, 1024-65535");
   EXPECT_EQ(default_of("splice"), "auto");
   EXPECT_EQ(default_of("access_log"), "off");
+  EXPECT_EQ(default_of("tls.certificate"), "none");
+  EXPECT_EQ(default_of("tls.client_certificate"), "required");
+  EXPECT_EQ(default_of("tls.unknown_name"), "first_certificate");
+  EXPECT_EQ(default_of("tls.min_version"), "1.2");
+  EXPECT_EQ(default_of("tls.groups"), "auto");
+  EXPECT_EQ(default_of("tls.handshakes_max"), "4096");
+  EXPECT_EQ(default_of("to_tls.ca"), "none");
+  EXPECT_EQ(default_of("to_tls.name"), "auto");
   EXPECT_EQ(default_of("workers"), "auto");
   EXPECT_EQ(default_of("dns_timeout"), "5s");
   EXPECT_EQ(default_of("dns_servers"), "system");
@@ -155,6 +163,16 @@ TEST(options, an_unknown_key_is_answered_with_the_nearest) {
   EXPECT_EQ(unknown_key_fault("idle_timout").reason, "is no key; did you mean idle_timeout?");
   EXPECT_EQ(unknown_key_fault("worker").reason, "is no key; did you mean workers?");
   EXPECT_EQ(unknown_key_fault("xyzzy").reason, "is no key; headrace help options lists all");
+}
+
+TEST(options, lists_of_files_are_split_at_commas) {
+  const std::vector<std::string> two{"a.pem", "b.pem"};
+  EXPECT_EQ(Filled("tls.certificate", "a.pem, b.pem").listener.session.tls.certificates, two);
+  EXPECT_TRUE(Filled("tls.certificate", "none").listener.session.tls.certificates.empty());
+  EXPECT_NE(fault_of("tls.certificate", "a.pem,,b.pem"), "accepted");
+  EXPECT_EQ(Filled("tls.client_ca", "ca.pem").listener.session.tls.client_ca, "ca.pem");
+  EXPECT_NE(fault_of("tls.client_ca", ""), "accepted");
+  EXPECT_EQ(Filled("to_tls.name", "o.example.test").listener.session.to_tls.name, "o.example.test");
 }
 
 }  // namespace

@@ -1,0 +1,97 @@
+#include "app/tls_contexts.h"
+
+#include "base/log_line.h"
+
+namespace headrace::app {
+namespace {
+
+void write(LogSink& log, LogLevel level, std::string_view event, std::string_view listener,
+           std::string_view details) {
+  LogLine line;
+  line.add("event", event).add("listener", listener).add("details", details);
+  log.write(level, line.text());
+}
+
+}  // namespace
+
+TlsContexts::TlsContexts(const session::ListenerOptions& options) : options_(options) {}
+
+std::optional<tls::Identity> TlsContexts::load_identity(size_t index, std::string& fault) const {
+  const tls::ServerOptions& tls = options_.tls;
+  return tls::load_identity(tls.certificates[index], tls.keys[index],
+                            index < tls.staples.size() ? tls.staples[index] : std::string(), fault);
+}
+
+bool TlsContexts::load_to_tls(std::string& fault) {
+  const tls::ClientOptions& to_tls = options_.to_tls;
+  if (!to_tls.ca.empty()) {
+    std::optional<std::string> ca = tls::read_file(to_tls.ca, fault);
+    if (!ca) return false;
+    to_ca_ = std::move(*ca);
+  }
+  if (to_tls.certificate.empty()) return true;
+  to_identity_ = tls::load_identity(to_tls.certificate, to_tls.key, {}, fault);
+  return to_identity_.has_value();
+}
+
+bool TlsContexts::load(std::string& fault) {
+  if (!load_to_tls(fault)) return false;
+  if (!options_.tls.enabled()) return true;
+  ticket_keys_ = std::make_shared<tls::TicketKeys>();
+  for (size_t i = 0; i < options_.tls.certificates.size(); ++i) {
+    std::optional<tls::Identity> identity = load_identity(i, fault);
+    if (!identity) return false;
+    identities_.push_back(std::move(*identity));
+  }
+  if (options_.tls.client_ca.empty()) return true;
+  std::optional<std::string> client_ca = tls::read_file(options_.tls.client_ca, fault);
+  if (!client_ca) return false;
+  client_ca_ = std::move(*client_ca);
+  return true;
+}
+
+void TlsContexts::reload(LogSink& log) {
+  std::string fault;
+  for (size_t i = 0; i < identities_.size(); ++i) {
+    std::optional<tls::Identity> identity = load_identity(i, fault);
+    if (identity)
+      identities_[i] = std::move(*identity);
+    else
+      write(log, LogLevel::error, "reload_failed", options_.name,
+            fault + "; what was read before stays");
+  }
+  if (!options_.tls.client_ca.empty()) {
+    std::optional<std::string> client_ca = tls::read_file(options_.tls.client_ca, fault);
+    if (client_ca)
+      client_ca_ = std::move(*client_ca);
+    else
+      write(log, LogLevel::error, "reload_failed", options_.name,
+            fault + "; what was read before stays");
+  }
+  log_warnings(log);
+  write(log, LogLevel::info, "reloaded", options_.name, "certificates");
+}
+
+void TlsContexts::log_warnings(LogSink& log) const {
+  for (size_t i = 0; i < identities_.size(); ++i)
+    for (const std::string& warning : tls::warnings_about(identities_[i], options_.tls.keys[i]))
+      write(log, LogLevel::warn, "certificate", options_.name, warning);
+  if (to_identity_)
+    for (const std::string& warning : tls::warnings_about(*to_identity_, options_.to_tls.key))
+      write(log, LogLevel::warn, "certificate", options_.name, warning);
+  if (options_.to_tls.insecure)
+    write(log, LogLevel::warn, "insecure", options_.name,
+          "--to-insecure: the destination's certificate is not verified");
+}
+
+std::shared_ptr<tls::ServerContext> TlsContexts::make_server_context(std::string& fault) const {
+  const bool speaks_http = options_.protocol == session::Protocol::http;
+  return tls::ServerContext::create(options_.tls, identities_, client_ca_,
+                                    speaks_http ? "http/1.1" : "", ticket_keys_, fault);
+}
+
+std::shared_ptr<tls::ClientContext> TlsContexts::make_client_context(std::string& fault) const {
+  return tls::ClientContext::create(options_.to_tls, to_ca_, to_identity_, fault);
+}
+
+}  // namespace headrace::app

@@ -1,0 +1,205 @@
+#include "tls/stream.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace headrace::tls {
+namespace {
+
+using net::IoResult;
+using Kind = IoResult::Kind;
+
+// How the two ends that are ours to tell look to those who only know sockets (base/error.cc).
+constexpr int kCutShort = ECONNABORTED;
+constexpr int kBroken = EBADMSG;
+
+constexpr uint8_t kAlertRecord = 21;  // RFC 8446 section 5.1
+constexpr uint8_t kHandshakeRecord = 22;
+// A record with its head and the most that encryption may add (RFC 5246 section 6.2.3).
+constexpr size_t kRecordCipherBytesMax = 5 + Workspace::kRecordBytes + 2048;
+
+IoResult moved(size_t bytes) {
+  return {Kind::moved, 0, bytes};
+}
+
+ByteSpan bytes_of(const iovec& piece) {
+  return {static_cast<const uint8_t*>(piece.iov_base), piece.iov_len};
+}
+
+}  // namespace
+
+Stream::Handshake Stream::fail_handshake(Errc what, const char* text) {
+  failure_ = what;
+  failure_text_ = text;
+  end_ = End::failed;
+  os_errno_ = kBroken;
+  return Handshake::failed;
+}
+
+Stream::Handshake Stream::shake_hands(net::Socket& socket) {
+  for (;;) {
+    IoResult flushed = flush(socket, false);
+    if (flushed.failed()) return fail_handshake(Errc::reset, "the connection was reset");
+    if (flushed.blocked()) return Handshake::waiting;
+    net::Residue held = std::move(incoming_);
+    incoming_.clear();
+    ByteSpan input = held.bytes();
+    if (!speaks_first_) {
+      if (input.empty()) {
+        IoResult in = socket.receive_below(workspace_.cipher_buffer());
+        if (in.blocked()) return Handshake::waiting;
+        if (in.failed()) return fail_handshake(errc_of_errno(in.os_errno), "the connection failed");
+        if (in.ended()) return fail_handshake(Errc::ended, "the connection ended in the handshake");
+        input = ByteSpan(workspace_.cipher_buffer()).first(in.bytes);
+      }
+      if (!begun_ && input[0] != kHandshakeRecord && input[0] != kAlertRecord) {
+        first_byte_ = input[0];
+        fail_handshake(Errc::tls_failed, "what came is no TLS");
+        return Handshake::not_tls;
+      }
+      begun_ = true;
+    }
+    speaks_first_ = false;
+    Step step = engine_.shake_hands(input);
+    if (step == Step::done) incoming_.append(input);
+    flushed = flush(socket, false);
+    if (step == Step::done) {
+      if (!incoming_.empty() || engine_.pending()) socket.mark_readable();
+      return Handshake::done;
+    }
+    if (step != Step::needs_input)
+      return fail_handshake(
+          engine_.certificate_refused() ? Errc::certificate_refused : Errc::tls_failed, nullptr);
+  }
+}
+
+IoResult Stream::end_result() const {
+  if (end_ == End::closed) return {Kind::ended, 0, 0};
+  return {Kind::failed, os_errno_, 0};
+}
+
+void Stream::note_failure(int os_errno) {
+  end_ = End::failed;
+  os_errno_ = os_errno;
+}
+
+IoResult Stream::receive(net::Socket& socket, MutableByteSpan buffer) {
+  while (end_ == End::open) {
+    net::Residue held = std::move(incoming_);
+    incoming_.clear();
+    ByteSpan input = held.bytes();
+    if (held.empty() && !engine_.pending()) {
+      MutableByteSpan cipher = workspace_.cipher_buffer();
+      // So much that what cannot be given out at once is not much.
+      const size_t room = std::min(cipher.size(), std::max(buffer.size(), kRecordCipherBytesMax));
+      IoResult in = socket.receive_below(cipher.first(room));
+      if (in.blocked()) return in;
+      if (in.moved())
+        input = cipher.first(in.bytes);
+      else
+        note_failure(in.ended() ? kCutShort : in.os_errno);
+      if (!in.moved()) break;
+    }
+    const size_t given = input.size();
+    size_t bytes = 0;
+    const Step step = engine_.read(input, buffer, bytes);
+    barren_bytes_ = bytes > 0 ? 0 : barren_bytes_ + static_cast<uint32_t>(given);
+    if (step == Step::done) incoming_.append(input);
+    if (step == Step::closed) end_ = End::closed;
+    if (step == Step::failed || barren_bytes_ > kBarrenBytesMax) note_failure(kBroken);
+    if (!workspace_.output().empty()) answer(socket);
+    if (bytes == 0) continue;
+    if (end_ != End::open || !incoming_.empty() || engine_.pending()) socket.mark_readable();
+    return moved(bytes);
+  }
+  return end_result();
+}
+
+// What reading has made the library write: an answer to a KeyUpdate, an alert.
+void Stream::answer(net::Socket& socket) {
+  answer_bytes_ += static_cast<uint32_t>(workspace_.output().size());
+  if (flush(socket, false).moved()) answer_bytes_ = 0;
+  if (answer_bytes_ > kAnswerBytesMax) note_failure(kBroken);
+}
+
+IoResult Stream::flush(net::Socket& socket, bool more) {
+  std::vector<uint8_t>& output = workspace_.output();
+  if (!outgoing_.empty()) {
+    outgoing_.append(output);
+    output.clear();
+    while (!outgoing_.empty()) {
+      if (!socket.writable()) return {Kind::blocked, 0, 0};
+      IoResult out = socket.send_below(outgoing_.bytes(), more);
+      if (!out.moved()) return out;
+      outgoing_.consume(out.bytes);
+    }
+    return moved(0);
+  }
+  if (output.empty()) return moved(0);
+  IoResult out = socket.send_below(output, more);
+  const size_t sent = out.moved() ? out.bytes : 0;
+  if (!out.failed()) outgoing_.append(ByteSpan(output).subspan(sent));
+  output.clear();
+  if (out.failed() || outgoing_.empty()) return out;
+  return {Kind::blocked, 0, 0};
+}
+
+// Pieces of one message become one record where they fit.
+bool Stream::encrypt(std::span<const iovec> pieces, size_t skipped_bytes) {
+  MutableByteSpan record = workspace_.record_buffer();
+  size_t filled = 0;
+  for (const iovec& piece : pieces) {
+    ByteSpan bytes = bytes_of(piece);
+    const size_t skipped = std::min(skipped_bytes, bytes.size());
+    skipped_bytes -= skipped;
+    bytes = bytes.subspan(skipped);
+    if (bytes.empty()) continue;
+    if (pieces.size() == 1) return engine_.write(bytes);
+    if (filled > 0 && filled + bytes.size() > record.size()) {
+      if (!engine_.write(record.first(filled))) return false;
+      filled = 0;
+    }
+    if (bytes.size() > record.size()) {
+      if (!engine_.write(bytes)) return false;
+      continue;
+    }
+    std::memcpy(record.data() + filled, bytes.data(), bytes.size());
+    filled += bytes.size();
+  }
+  return filled == 0 || engine_.write(record.first(filled));
+}
+
+IoResult Stream::send(net::Socket& socket, std::span<const iovec> pieces, bool more) {
+  if (end_ == End::failed) return end_result();
+  if (!socket.writable()) return {Kind::blocked, 0, 0};
+  IoResult flushed = flush(socket, more);
+  if (!flushed.moved()) return flushed;
+
+  size_t total = 0;
+  for (const iovec& piece : pieces) total += piece.iov_len;
+  const size_t reported = std::min(owed_bytes_, total);
+  owed_bytes_ -= reported;
+  const size_t fresh = total - reported;
+  if (fresh == 0) return moved(reported);
+  if (!encrypt(pieces, reported)) {
+    note_failure(kBroken);
+    return end_result();
+  }
+  IoResult out = flush(socket, more);
+  if (out.failed()) return out;
+  owed_bytes_ = std::min(fresh, outgoing_.size());
+  return moved(total - owed_bytes_);
+}
+
+bool Stream::shut_writes(net::Socket& socket) {
+  if (!close_made_ && end_ != End::failed) {
+    engine_.close();
+    close_made_ = true;
+  }
+  if (flush(socket, false).blocked()) return false;
+  socket.shut_writes_below();
+  return true;
+}
+
+}  // namespace headrace::tls

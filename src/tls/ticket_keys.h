@@ -1,0 +1,48 @@
+// The keys that session tickets are sealed with: ours and not the library's, so that a ticket that
+// one worker gave is good at all of them. They live in memory only: a restart ends the sessions.
+//
+// Any thread; a lock for a moment in each handshake that makes or reads a ticket.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+
+namespace headrace::tls {
+
+class TicketKeys {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr size_t kNameBytes = 16;
+  // A new key seals from then on; the one before opens for as long again.
+  static constexpr std::chrono::hours kRotation{12};
+  // A ticket is good for so long, so the key that sealed it is never gone before.
+  static constexpr std::chrono::hours kTicketLifetime{12};
+
+  struct Key {
+    std::array<uint8_t, kNameBytes> name;
+    std::array<uint8_t, 32> aes;
+    std::array<uint8_t, 32> hmac;
+  };
+
+  explicit TicketKeys(Time now = std::chrono::steady_clock::now());
+
+  // To seal with.
+  Key current(Time now = std::chrono::steady_clock::now());
+  // To open with; none where the ticket is not ours, or too old.
+  std::optional<Key> find(std::span<const uint8_t, kNameBytes> name,
+                          Time now = std::chrono::steady_clock::now());
+
+ private:
+  void rotate(Time now);
+
+  std::mutex mutex_;
+  Key current_;
+  std::optional<Key> previous_;
+  Time made_;
+};
+
+}  // namespace headrace::tls
