@@ -1,4 +1,6 @@
 // One way with a limit, as the body of an HTTP message has one: not a byte beyond it is touched.
+#include <array>
+
 #include "net/socket.h"
 #include "relay/direction.h"
 #include "relay_fixture.h"
@@ -54,6 +56,11 @@ class DirectionLimitTest : public WorkerTest, public testing::WithParamInterface
   net::Socket source{nobody};
   net::Socket destination{nobody};
   Direction direction;
+
+  void reopen(net::Socket& socket) {
+    socket.close();
+    open(socket);
+  }
 
  private:
   void open(net::Socket& socket) {
@@ -132,6 +139,50 @@ TEST_P(DirectionLimitTest, bytes_put_in_front_do_not_count) {
   ASSERT_EQ(pump_to_the_end(), Want::over);
   EXPECT_TRUE(arrives("head " + body));
   EXPECT_EQ(left_in_source(), "!");
+}
+
+// What is made in the first phase of a turn leaves in the second, before what is received behind it.
+TEST_P(DirectionLimitTest, what_is_parked_leaves_in_the_second_phase_and_in_order) {
+  relay::Mover& mover = worker().mover;
+  const std::string body = pattern(0, 70'000);
+  from.send(body);
+  direction.start(body.size(), GetParam());
+  {
+    relay::ParkingScope first_phase(mover, true);
+    const std::array<ByteSpan, 2> pieces{as_bytes("he"), as_bytes("ad ")};
+    ASSERT_TRUE(direction.park_or_push(destination, pieces, mover));
+    EXPECT_FALSE(direction.idle());
+    EXPECT_EQ(direction.pump(source, destination, mover), Want::parked);
+    EXPECT_EQ(direction.drain(destination, mover), Want::parked);
+  }
+  EXPECT_EQ(to.received(), "");
+  ASSERT_EQ(pump_to_the_end(), Want::over);
+  EXPECT_TRUE(arrives("head " + body));
+}
+
+// An end that was announced leaves with the bytes before it; taken back, those leave all the same.
+TEST_P(DirectionLimitTest, the_last_bytes_wait_for_a_promised_fin_and_for_no_other) {
+  for (const bool fin_comes : {true, false}) {
+    from = PlainSocket::connect_to(listener.endpoint());
+    reopen(source);
+    from.send("last words");
+    from.shut_writes();
+    direction.start(Direction::kNoLimit, GetParam(), true);
+    if (!fin_comes) direction.expect_no_fin();
+    ASSERT_TRUE(run_until([&] { return source.hung_up(); }));
+    {
+      relay::ParkingScope first_phase(worker().mover, true);
+      direction.pump(source, destination, worker().mover);
+    }
+    ASSERT_EQ(pump_to_the_end(), Want::over);
+    if (fin_comes) destination.shut_writes();
+    EXPECT_TRUE(arrives("last words"));
+    if (fin_comes) {
+      EXPECT_TRUE(run_until([&] { return to.end() == PlainSocket::End::clean; }));
+      to = PlainSocket::connect_to(listener.endpoint());
+      reopen(destination);
+    }
+  }
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 import contextlib
 import re
+import ssl
 
 import pytest
 
 from harness.client import Client
 from harness.origin import HttpOrigin, Origin, echo, ok
 from harness.proxy import Proxy
+from harness.proxy import run as run_headrace
 
 from .peers import Server, haproxy, make_certificate, nginx, run
 
@@ -203,3 +205,61 @@ def test_curl_sends_a_header():
         with Proxy("relay", "--to", origin.authority, *ACCEPT, access_log=True) as proxy:
             assert curl("--haproxy-protocol", f"http://127.0.0.1:{proxy.port}/") == "in"
             assert [request.method for request in origin.requests] == ["GET"]
+
+
+# ---- both with TLS: the header comes first, in plain text ----
+
+def test_haproxy_in_front_of_a_tls_port(tmp_path, certificates):
+    certificate, key = certificates["o.example.test"]
+    tls = ("--tls-cert", certificate, "--tls-key", key)
+    with Origin(echo) as origin, Proxy("relay", "--to", origin.authority, *ACCEPT, *tls, access_log=True) as proxy:
+        text = HAPROXY_IN_FRONT.replace("UPSTREAM", str(proxy.port)).replace(
+            "SEND", "send-proxy-v2 ssl verify required verifyhost o.example.test ca-file " + str(certificate))
+        with haproxy(tmp_path, text) as front, Client(("127.0.0.1", front.port), source=("127.0.0.9", 0)) as client:
+            client.send(b"payload")
+            assert client.exactly(7) == b"payload"
+            own = "%s:%d" % client.socket.getsockname()
+            client.close()
+            assert proxy.wait_access_lines()[0]["client"] == own
+
+
+def test_a_header_and_a_client_hello_in_one_segment(certificates):
+    """What was read behind the header belongs to the handshake."""
+    certificate, key = certificates["o.example.test"]
+    context = ssl.create_default_context(cafile=str(certificate))
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(incoming, outgoing, server_hostname="o.example.test")
+    with Origin(echo) as origin, Proxy("relay", "--to", origin.authority, *ACCEPT, "--tls-cert", certificate,
+                                       "--tls-key", key, access_log=True) as proxy:
+        with Client(proxy.address) as client:
+            with pytest.raises(ssl.SSLWantReadError):
+                tls.do_handshake()
+            client.send(b"PROXY TCP4 127.0.0.77 127.0.0.1 4242 443\r\n" + outgoing.read())
+            while tls.version() is None or outgoing.pending:
+                try:
+                    tls.do_handshake()
+                except ssl.SSLWantReadError:
+                    incoming.write(client.socket.recv(65536))
+                else:
+                    client.send(outgoing.read())
+        assert proxy.wait_access_lines()[0]["client"] == "127.0.0.77:4242"
+
+
+@pytest.mark.parametrize("version", ("v1", "v2"))
+def test_nginx_behind_with_tls(tmp_path, certificates, version):
+    certificate, key = certificates["o.example.test"]
+    config = NGINX_ORIGIN.replace("{port} proxy_protocol;", "{port} ssl proxy_protocol; "
+                                  f"ssl_certificate {certificate}; ssl_certificate_key {key};")
+    with nginx(tmp_path, config) as origin:
+        with Proxy("relay", "--to", f"127.0.0.1:{origin.port}", "--to-tls", "--to-ca", certificate, "--to-name",
+                   "o.example.test", "--set", f"send_proxy_protocol={version}") as proxy, Client(proxy.address) as client:
+            client.send(f"GET / HTTP/1.1\r\nHost: {proxy.port}\r\nConnection: close\r\n\r\n")
+            told = client.response().text
+            own, to = client.socket.getsockname(), client.socket.getpeername()
+        assert told == f"{own[0]} {own[1]} {to[0]} {to[1]}"
+
+
+def test_sni_ends_no_tls(certificates):
+    certificate, key = certificates["o.example.test"]
+    done = run_headrace("sni", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key)
+    assert done.returncode == 1 and "passes TLS through" in done.stderr

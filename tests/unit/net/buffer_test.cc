@@ -30,6 +30,16 @@ TEST(residue, what_is_appended_leaves_in_order) {
   EXPECT_EQ(residue.size(), 0u);
 }
 
+TEST(residue, what_is_prepended_leaves_first) {
+  Residue residue;
+  residue.prepend(bytes_of("race"));
+  residue.prepend(bytes_of("xhead"));
+  residue.consume(1);
+  residue.append(bytes_of("!"));
+  residue.prepend({});
+  EXPECT_EQ(text_of(residue.bytes()), "headrace!");
+}
+
 TEST(residue, nothing_appended_keeps_nothing) {
   Residue residue;
   residue.append({});
