@@ -141,7 +141,8 @@ TEST_P(DirectionLimitTest, bytes_put_in_front_do_not_count) {
   EXPECT_EQ(left_in_source(), "!");
 }
 
-// What is made in the first phase of a turn leaves in the second, before what is received behind it.
+// What is made in the first phase of a turn leaves in the second, before what is received behind
+// it.
 TEST_P(DirectionLimitTest, what_is_parked_leaves_in_the_second_phase_and_in_order) {
   relay::Mover& mover = worker().mover;
   const std::string body = pattern(0, 70'000);
