@@ -162,25 +162,27 @@ void StreamScenario::on_window_begin(int64_t now) {
     // Up, the first report within the window begins it.
     state.in_window = is_down;
     state.window_begin = {now, state.arrived.bytes};
+    state.window_began_ns = now;
     state.window_sent_bytes = state.sent_bytes;
   }
 }
 
 // Down, what is here is known at any time. Up, the rate is taken between the first and the last
 // report within the measured time, each stream for itself: reports come seldom but are exact. A
-// proxy that lets none through as long as it is fed is taken at what it took from us; its buffers
-// were full at the beginning as they are at the end.
+// proxy that holds them back as long as it is fed, and so lets through none, or several at once, is
+// taken at what it took from us; its buffers were full at the beginning as they are at the end.
 void StreamScenario::on_window_end(int64_t now) {
   const bool is_down = client_.options().direction == Direction::down;
   double bits_per_second = 0;
   for (const State& state : states_) {
     uint64_t bytes = state.arrived.bytes - state.window_begin.bytes;
     int64_t time_ns = (is_down ? now : state.arrived.when_ns) - state.window_begin.when_ns;
-    if (!is_down && !state.in_window) {
-      if (state.window_begin.when_ns == 0)
-        continue;  // a stream anew, of which nothing is known yet
+    const bool is_new = state.window_began_ns == 0;  // begun within the measured time
+    const int64_t window_ns = now - state.window_began_ns;
+    if (!is_down && (!state.in_window || (!is_new && time_ns < window_ns / 2))) {
+      if (is_new) continue;  // nothing is known of it yet
       bytes = state.sent_bytes - state.window_sent_bytes;
-      time_ns = now - state.window_begin.when_ns;
+      time_ns = window_ns;
     }
     client_.meter().moved(bytes);
     if (time_ns > 0) bits_per_second += 8.0 * static_cast<double>(bytes) / to_seconds(time_ns);

@@ -32,6 +32,7 @@ class StreamScenario final : public Scenario {
     Mark arrived;       // what is known of the other end (up), or is here (down)
     Mark window_begin;  // the first of them within the measured time
     bool in_window = false;
+    int64_t window_began_ns = 0;
     uint64_t window_sent_bytes = 0;   // up: sent before the measured time
     bool is_queued = false;           // in again_
     uint32_t reads = 0;               // down, to choose which are looked at
