@@ -141,13 +141,14 @@ def provenance_lines(session):
         return []
     machine, setting, options = known.get("machine", {}), known.get("setting", {}), known.get("options", {})
     virtual = ", virtual" if machine.get("virtual") else ""
+    sysctls = setting.get("sysctls", {})
     lines = [
         f"* {machine.get('cpu')}, {machine.get('cpus')} CPUs{virtual}, {machine.get('memory_mb', 0) / 1024:.0f} GB; "
         f"{machine.get('system')}, Linux {machine.get('kernel')}, {machine.get('architecture')}",
         *(f"* {sitting['started']}, commit {sitting['commit']}; `lab {command_shown(sitting)}`"
           for sitting in known.get("sittings", [known])),
         f"* CPUs {setting.get('cpus')}; {setting.get('groups')}; MTU {setting.get('mtu')}, "
-        f"{setting.get('congestion_control', 'congestion control of the kernel')}; "
+        f"{sysctls.get('net/ipv4/tcp_congestion_control', 'congestion control of the kernel')}; "
         f"{options.get('seconds'):g} s per run after {options.get('warmup'):g} s; client {setting.get('client')}; "
         f"{setting.get('descriptors')} descriptors per process, mixes hold {setting.get('mix_connections')} "
         f"connections" + (f"; proxy's quota {setting['quota']:.0%} of a CPU" if setting.get("quota") else ""),
