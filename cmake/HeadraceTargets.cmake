@@ -64,6 +64,16 @@ function(headrace_test name)
   endforeach()
 endfunction()
 
+# headrace_test_with_ring(NAME): the test program NAME once more, with sockets received from
+# by the ring from the first byte on. Where there is no io_uring ctest shows it as skipped.
+function(headrace_test_with_ring name)
+  get_test_property(${name} TIMEOUT timeout)
+  get_test_property(${name} LABELS labels)
+  add_test(NAME ${name}_io_uring COMMAND ${name})
+  set_tests_properties(${name}_io_uring PROPERTIES TIMEOUT ${timeout} LABELS "${labels};io_uring"
+    ENVIRONMENT "HEADRACE_TEST_ENGINE=io_uring" SKIP_RETURN_CODE 77)
+endfunction()
+
 # headrace_fuzz(NAME SOURCE CORPUS USES lib...): a libFuzzer target; ctest runs it over its corpus
 # and then for HEADRACE_FUZZ_SECONDS.
 set(HEADRACE_FUZZ_SECONDS 60 CACHE STRING "How long ctest lets each fuzz target run")

@@ -176,6 +176,7 @@ void Parser::add_service(Protocol protocol) {
   add_switch("--open", arguments.open, kOpenText)->group(group);
   add_switch("--allow-private", arguments.allow_private, kAllowPrivateText)->group(group);
   add_key_flag("--workers", "workers", "N|auto", kWorkersText);
+  add_key_flag("--engine", "engine", "auto|epoll|io_uring", kEngineText);
   add_key_flag("--splice", "splice", "auto|always|never", kSpliceText);
   add_key_flag("--access-log", "access_log", "FILE|-|off", kAccessLogText);
   add_key_flag("--log-level", "log_level", "error|warn|info|debug", kLogLevelText);

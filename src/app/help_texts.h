@@ -48,6 +48,8 @@ inline constexpr char kAllowPrivateText[] =
     "Let clients of other hosts reach private networks (RFC 1918, RFC 4193, RFC 6598) through "
     "this one";
 inline constexpr char kWorkersText[] = "Threads that carry traffic; auto: one for each usable CPU";
+inline constexpr char kEngineText[] =
+    "How the kernel is asked (default auto: io_uring where granted)";
 inline constexpr char kSpliceText[] = "Whether bytes stay inside the kernel (default auto)";
 inline constexpr char kAccessLogText[] =
     "One line for each connection or request: to a file, standard output (-), or nowhere (off, "

@@ -13,6 +13,7 @@
 #include "app/host.h"
 #include "app/service_arguments.h"
 #include "base/log_line.h"
+#include "net/loop.h"
 #include "net/socket.h"
 #include "session/session.h"
 
@@ -66,7 +67,9 @@ int Server::run() {
   log_.start();
   LogLine line;
   line.add("event", "started").add("version", HEADRACE_VERSION).add("workers", worker_count_);
-  line.add("descriptors", descriptors);
+  const int ring_errno = workers_.front()->ring_errno();
+  line.add("descriptors", descriptors).add("engine", workers_.front()->engine_name());
+  if (ring_errno != 0) line.add("io_uring", strerror(ring_errno));
   log_.sink(worker_count_).write(LogLevel::info, line.text());
   for (TlsContexts& tls : tls_) tls.log_warnings(log_.sink(worker_count_));
   announce();
@@ -179,10 +182,17 @@ void Server::reload_certificates() {
 }
 
 bool Server::make_workers() {
+  if (settings_.net.engine == net::Engine::io_uring) {
+    net::SystemClock clock;
+    Result<std::unique_ptr<net::Loop>> trial = net::Loop::create(clock, net::Engine::io_uring);
+    if (!trial)
+      return complain(std::string("no io_uring to be had: ") + strerror(trial.error().os_errno) +
+                      "; --engine auto does without");
+  }
   std::string via_id = random_id();
   for (size_t i = 0; i < worker_count_; ++i) {
     Result<std::unique_ptr<WorkerThread>> worker =
-        WorkerThread::create(i, settings_.dns, log_.sink(i), via_id);
+        WorkerThread::create(i, settings_.net, settings_.dns, log_.sink(i), via_id);
     if (!worker)
       return complain("cannot make a worker: " + std::string(describe(worker.error().what)));
     workers_.push_back(std::move(*worker));

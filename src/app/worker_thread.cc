@@ -17,11 +17,12 @@ WorkerThread::~WorkerThread() {
   join();
 }
 
-Result<std::unique_ptr<WorkerThread>> WorkerThread::create(size_t index, const dns::Options& dns,
-                                                           LogSink& log, std::string via_id) {
+Result<std::unique_ptr<WorkerThread>> WorkerThread::create(size_t index, const net::Options& net,
+                                                           const dns::Options& dns, LogSink& log,
+                                                           std::string via_id) {
   std::unique_ptr<WorkerThread> self(new WorkerThread());
   if (!self->mailbox_event_) return Error{errc_of_errno(errno), Side::local, errno};
-  Result<std::unique_ptr<net::Loop>> loop = net::Loop::create(self->clock_);
+  Result<std::unique_ptr<net::Loop>> loop = net::Loop::create(self->clock_, net.engine);
   if (!loop) return loop.error();
   self->loop_ = std::move(*loop);
   Result<std::unique_ptr<dns::Resolver>> resolver = dns::Resolver::create(*self->loop_, dns);

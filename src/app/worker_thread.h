@@ -25,8 +25,9 @@ class WorkerThread final : public net::Runnable {
   using Message = std::function<void(WorkerThread&)>;
 
   // All outlive the worker.
-  static Result<std::unique_ptr<WorkerThread>> create(size_t index, const dns::Options& dns,
-                                                      LogSink& log, std::string via_id);
+  static Result<std::unique_ptr<WorkerThread>> create(size_t index, const net::Options& net,
+                                                      const dns::Options& dns, LogSink& log,
+                                                      std::string via_id);
   ~WorkerThread();
 
   // Before start().
@@ -44,6 +45,9 @@ class WorkerThread final : public net::Runnable {
   size_t sessions() const { return sessions_.load(std::memory_order_relaxed); }
   bool drained() const { return drained_.load(std::memory_order_acquire); }
   session::Worker& worker() { return *worker_; }
+  // Before start(): what it waits with, and why Engine::automatic took epoll, if it did.
+  std::string_view engine_name() const { return loop_->ring() ? "io_uring" : "epoll"; }
+  int ring_errno() const { return loop_->ring_errno(); }
 
   void run() override;  // messages have come
 

@@ -30,6 +30,10 @@ In<T> in(T Settings::*member) {
   return [member](Place place) -> T& { return place.settings.*member; };
 }
 template <class T>
+In<T> in(T net::Options::*member) {
+  return [member](Place place) -> T& { return place.settings.net.*member; };
+}
+template <class T>
 In<T> in(T dns::Options::*member) {
   return [member](Place place) -> T& { return place.settings.dns.*member; };
 }

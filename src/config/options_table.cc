@@ -12,6 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using Access = access::Options;
 using Session = session::ListenerOptions;
+using net::Engine;
 using preface::ProxyProtocol;
 using relay::SpliceMode;
 using Tls = tls::ServerOptions;
@@ -134,6 +135,12 @@ std::vector<Option> make_options() {
 
       {"workers", kTop, kNeedsRestart, count_or_auto(in(&Settings::workers), 1024),
        "Threads that carry traffic; auto: one for each CPU that headrace may use."},
+      {"engine", kTop, kNeedsRestart,
+       choice<Engine>(
+           in(&net::Options::engine),
+           {{"auto", Engine::automatic}, {"epoll", Engine::epoll}, {"io_uring", Engine::io_uring}}),
+       "How the kernel is asked for small messages: io_uring takes less CPU where many connections "
+       "exchange them; auto takes it where the kernel has it and grants it."},
       {"dns_timeout", kTop, kNeedsRestart, duration(in(&dns::Options::timeout), kTimeoutMin, 5min),
        "How long resolving one name may take, over all resolvers and tries."},
       {"dns_servers", kTop, kNeedsRestart, servers_or_system(in(&dns::Options::servers)),

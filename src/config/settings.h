@@ -11,6 +11,7 @@
 #include "access/options.h"
 #include "base/log.h"
 #include "dns/options.h"
+#include "net/options.h"
 #include "session/options.h"
 
 namespace headrace::config {
@@ -26,6 +27,7 @@ struct Listener {
 struct Settings {
   std::vector<Listener> listeners;
   uint32_t workers = 0;  // 0: one per CPU that headrace may use
+  net::Options net;
   dns::Options dns;
   std::chrono::microseconds drain_timeout = std::chrono::seconds(30);
   LogLevel log_level = LogLevel::info;

@@ -1,4 +1,4 @@
-// The event loop of one worker: epoll, timers, and a list of who is ready.
+// The event loop of one worker: epoll or io_uring, timers, and a list of who is ready.
 //
 // A turn: wait; note what the kernel says about each watched descriptor; fire timers; then run
 // every owner that became ready, once. Nothing of ours runs while events are being noted, so an
@@ -7,7 +7,8 @@
 // else. An owner that wants to do a second thing once all others have done their first runs late in
 // the same turn. After a crowded turn comes a moment's rest, in which the next events gather.
 //
-// One thread, no locks. Why not a library: docs/decisions/0001-own-event-loop.md.
+// One thread, no locks. Why not a library: docs/decisions/0001-own-event-loop.md. What io_uring
+// does: ring.h.
 #pragma once
 
 #include <sys/epoll.h>
@@ -21,10 +22,12 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "net/clock.h"
+#include "net/options.h"
 #include "net/timer.h"
 
 namespace headrace::net {
 
+class Ring;
 struct ReadyTag;
 
 // Something that runs when a descriptor, a timer or another part of the worker made it ready. It
@@ -55,6 +58,8 @@ class Watch {
   // The other side has used TCP's urgent mechanism. Reads stop at its mark whatever lies behind, so
   // a short one does not tell that nothing is left; splice(2) does not get past the mark at all.
   bool urgent() const { return urgent_; }
+  // The ring is receiving what comes next (ring.h): until that is done nothing is to be read.
+  bool receiving() const { return receiving_; }
   void clear_readable() { readable_ = false; }
   void clear_writable() { writable_ = false; }
   // Who runs from now on; what was noted stays noted.
@@ -62,27 +67,51 @@ class Watch {
 
  protected:
   friend class Loop;
+  friend class Ring;
   void note(uint32_t events);
-  void expect_nothing() { readable_ = writable_ = hung_up_ = faulty_ = urgent_ = false; }
-  void assume_ready() { readable_ = writable_ = true; }
-  void assume_readable() { readable_ = true; }
+  void expect_nothing() {
+    readable_ = writable_ = hung_up_ = faulty_ = urgent_ = receiving_ = false;
+  }
+  void assume_ready() {
+    readable_ = !receiving_;
+    writable_ = true;
+  }
+  void assume_readable() { readable_ = !receiving_; }
+  // Whose a socket's attachment is: the ring's, or a layer.
+  bool by_ring() const { return by_ring_; }
+  void set_by_ring(bool by_ring) { by_ring_ = by_ring; }
+  void set_receiving(bool receiving) { receiving_ = receiving; }
 
  private:
   Runnable* owner_;
-  // Single bits, so that a Socket has room for a Layer in what would be padding.
+  // Single bits, so that a Socket has room for an Attachment in what would be padding.
   bool readable_ : 1 = false;
   bool writable_ : 1 = false;
   bool hung_up_ : 1 = false;
   bool faulty_ : 1 = false;
   bool urgent_ : 1 = false;
+  bool receiving_ : 1 = false;
+  bool by_ring_ : 1 = false;
 };
 
 class Loop {
  public:
   static constexpr uint32_t kEdges = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
+  // While the ring receives.
+  static constexpr uint32_t kEdgesButReading = EPOLLOUT | EPOLLRDHUP | EPOLLET;
 
-  // The clock outlives the loop.
-  static Result<std::unique_ptr<Loop>> create(const Clock& clock);
+  // The clock outlives the loop. Engine::io_uring fails where there is none to be had, with the
+  // errno that says why.
+  static Result<std::unique_ptr<Loop>> create(const Clock& clock,
+                                              Engine engine = Engine::automatic);
+  ~Loop();
+
+  // nullptr with epoll alone.
+  Ring* ring() { return ring_.get(); }
+  // The ring is to be used also where it may not pay.
+  bool insists_on_ring() const { return insists_on_ring_; }
+  // Why Engine::automatic has no ring, if it has none.
+  int ring_errno() const { return ring_errno_; }
 
   // Read once per turn.
   Instant now() const { return now_; }
@@ -120,7 +149,13 @@ class Loop {
   // One call takes at most so many events; more wait for the next turn.
   static constexpr int kEventsMax = 512;
 
+  friend class Ring;
   Loop(const Clock& clock, UniqueFd epoll);
+  void note(Watch& watch, uint32_t events) {
+    watch.note(events);
+    make_ready(*watch.owner_);
+  }
+  int wait_for_events(int wait_milliseconds);
   int wait_milliseconds(std::optional<Duration> wait_max) const;
   void rest_after_crowd();
 
@@ -134,6 +169,9 @@ class Loop {
   int last_events_ = 0;
   std::vector<epoll_event> events_;
   uint64_t turns_ = 0;
+  int ring_errno_ = 0;
+  bool insists_on_ring_ = false;
+  std::unique_ptr<Ring> ring_;  // the last, for it ends with what is still under way
 };
 
 }  // namespace headrace::net

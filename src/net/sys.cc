@@ -1,6 +1,7 @@
 #include "net/sys.h"
 
 #include <fcntl.h>
+#include <liburing.h>
 #include <unistd.h>
 
 namespace headrace::net::sys {
@@ -44,6 +45,27 @@ int epoll_ctl(int fd, int operation, int watched_fd, epoll_event* event) {
 
 int epoll_wait(int fd, epoll_event* events, int events_max, int timeout_milliseconds) {
   return ::epoll_wait(fd, events, events_max, timeout_milliseconds);
+}
+
+// A first try would mostly come too early: the socket was emptied just now.
+void prepare_receive(io_uring_sqe& entry, int fd, unsigned bytes_max, uint16_t group) {
+  io_uring_prep_recv(&entry, fd, nullptr, bytes_max, 0);
+  entry.ioprio |= IORING_RECVSEND_POLL_FIRST;
+  entry.flags |= IOSQE_BUFFER_SELECT;
+  entry.buf_group = group;
+}
+
+void prepare_send(io_uring_sqe& entry, int fd, const void* buffer, size_t bytes) {
+  io_uring_prep_send(&entry, fd, buffer, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int submit_and_wait(io_uring& ring, int timeout_milliseconds) {
+  if (timeout_milliseconds == 0) return io_uring_submit_and_get_events(&ring);
+  if (timeout_milliseconds < 0) return io_uring_submit_and_wait(&ring, 1);
+  __kernel_timespec timeout{timeout_milliseconds / 1000,
+                            (timeout_milliseconds % 1000) * 1'000'000ll};
+  io_uring_cqe* first = nullptr;
+  return io_uring_submit_and_wait_timeout(&ring, &first, 1, &timeout, nullptr);
 }
 
 }  // namespace headrace::net::sys

@@ -8,6 +8,10 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
+
+struct io_uring;
+struct io_uring_sqe;
 
 namespace headrace::net::sys {
 
@@ -23,5 +27,13 @@ int connect(int fd, const sockaddr* address, socklen_t length);
 int pipe(int fds[2]);
 int epoll_ctl(int fd, int operation, int watched_fd, epoll_event* event);
 int epoll_wait(int fd, epoll_event* events, int events_max, int timeout_milliseconds);
+
+// A receive into a buffer of the ring's group, once there is something.
+void prepare_receive(io_uring_sqe& entry, int fd, unsigned bytes_max, uint16_t group);
+// A send that does not wait, as send() makes it.
+void prepare_send(io_uring_sqe& entry, int fd, const void* buffer, size_t bytes);
+// Hands over what is queued and waits for a completion; without limit where the timeout is
+// negative. A negative errno, as liburing has it.
+int submit_and_wait(io_uring& ring, int timeout_milliseconds);
 
 }  // namespace headrace::net::sys

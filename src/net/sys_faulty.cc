@@ -1,6 +1,7 @@
 #include "net/sys_faulty.h"
 
 #include <fcntl.h>
+#include <liburing.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,6 +68,16 @@ bool lacks(std::initializer_list<int> errnos) {
   if (!happens(plan.shortage_permille)) return false;
   errno = *(errnos.begin() + next_random() % errnos.size());
   return true;
+}
+
+// Fails where the descriptor was closed meanwhile; then nobody waits for it.
+void tell_again() {
+  for (int fd : owed) {
+    auto found = watched.find(fd);
+    if (found == watched.end()) continue;
+    ::epoll_ctl(found->second.epoll_fd, EPOLL_CTL_MOD, fd, &found->second.event);
+  }
+  owed.clear();
 }
 
 // The number of a new descriptor may have belonged to one that was closed meanwhile.
@@ -153,18 +164,37 @@ int epoll_ctl(int fd, int operation, int watched_fd, epoll_event* event) {
 }
 
 int epoll_wait(int fd, epoll_event* events, int events_max, int timeout_milliseconds) {
-  for (int owed_fd : owed) {
-    auto found = watched.find(owed_fd);
-    if (found == watched.end() || found->second.epoll_fd != fd) continue;
-    // Fails where the descriptor was closed meanwhile; then nobody waits for it.
-    ::epoll_ctl(fd, EPOLL_CTL_MOD, owed_fd, &found->second.event);
-  }
-  owed.clear();
+  tell_again();
   if (happens(plan.interrupt_permille)) {
     errno = EINTR;
     return -1;
   }
   return ::epoll_wait(fd, events, events_max, timeout_milliseconds);
+}
+
+void prepare_receive(io_uring_sqe& entry, int fd, unsigned bytes_max, uint16_t group) {
+  constexpr uint16_t kNoSuchGroup = 999;  // ENOBUFS
+  io_uring_prep_recv(&entry, fd, nullptr, static_cast<unsigned>(shortened(bytes_max)), 0);
+  entry.ioprio |= IORING_RECVSEND_POLL_FIRST;
+  entry.flags |= IOSQE_BUFFER_SELECT;
+  entry.buf_group = happens(plan.shortage_permille) ? kNoSuchGroup : group;
+}
+
+void prepare_send(io_uring_sqe& entry, int fd, const void* buffer, size_t bytes) {
+  const size_t tried = shortened(bytes);
+  if (tried < bytes) owed.insert(fd);
+  io_uring_prep_send(&entry, fd, buffer, tried, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int submit_and_wait(io_uring& ring, int timeout_milliseconds) {
+  tell_again();
+  if (happens(plan.interrupt_permille)) return -EINTR;
+  if (timeout_milliseconds == 0) return io_uring_submit_and_get_events(&ring);
+  if (timeout_milliseconds < 0) return io_uring_submit_and_wait(&ring, 1);
+  __kernel_timespec timeout{timeout_milliseconds / 1000,
+                            (timeout_milliseconds % 1000) * 1'000'000ll};
+  io_uring_cqe* first = nullptr;
+  return io_uring_submit_and_wait_timeout(&ring, &first, 1, &timeout, nullptr);
 }
 
 }  // namespace headrace::net::sys

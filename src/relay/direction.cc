@@ -12,6 +12,7 @@ void Direction::start(uint64_t limit_bytes, SpliceMode splice, bool fin_follows)
   os_errno_ = 0;
   splice_ = splice;
   streak_ = 0;
+  ring_streak_ = 0;
   source_ended_ = limit_bytes == 0;
   source_failed_ = false;
   fin_follows_ = fin_follows;
@@ -36,11 +37,13 @@ Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover
   for (int reads = 0; reads < kBudgetReads && moved_bytes_ < end; ++reads) {
     if (!idle()) {
       Want drained = drain(destination, mover);
+      if (drained == Want::write) keep_arrival(source, mover);
       if (drained != Want::again) return drained;
+      if (destination.departing()) return source.readable() ? Want::again : rest(source, mover);
     }
     if (source_failed_) return Want::source_failed;
     if (source_ended_) return Want::over;
-    if (!source.readable()) return Want::read;
+    if (!source.readable()) return rest(source, mover);
     bool splices = state_ == State::bulk && !source.urgent() && source.can_splice_in() &&
                    destination.can_splice_out();
     Want filled =
@@ -53,7 +56,38 @@ Want Direction::pump(net::Socket& source, net::Socket& destination, Mover& mover
   }
   if (source_failed_) return Want::source_failed;
   if (source_ended_) return Want::over;
-  return source.readable() ? Want::again : Want::read;
+  return source.readable() ? Want::again : rest(source, mover);
+}
+
+bool Direction::take_unsent(net::Socket& destination) {
+  if (!destination.has_unsent()) return true;
+  net::IoResult out = destination.take_unsent(residue_);
+  os_errno_ = out.os_errno;
+  return !out.failed();
+}
+
+// The destination turned out to be full when the ring had been asked for more already. What it
+// brought, a buffer at most, is kept here, since others wait for the buffers of the ring.
+void Direction::keep_arrival(net::Socket& source, Mover& mover) {
+  if (!source.holds_arrival()) return;
+  MutableByteSpan scratch = mover.scratch().first(net::Ring::kBufferBytes);
+  net::IoResult in = source.receive(scratch);
+  note_received(in.bytes);
+  mover.copied_bytes += in.bytes;
+  residue_.append(scratch.first(in.bytes));
+}
+
+// The source has nothing more for now. Where it keeps sending little at a time, the ring receives
+// what comes next; asked for only here, when nothing is queued, so that a slow destination holds up
+// its source. Not with a limit: what lies beyond is another's to receive.
+Want Direction::rest(net::Socket& source, Mover& mover) {
+  bool ahead = mover.ring && state_ == State::copy && remaining_bytes_ == kNoLimit &&
+               ring_streak_ >= mover.reads_to_ring;
+  if (ahead)
+    source.receive_ahead(*mover.ring);
+  else
+    source.expect_event();
+  return Want::read;
 }
 
 // The source's own end. With a limit, bytes are missing: the message was cut.
@@ -72,6 +106,9 @@ void Direction::note_received(size_t bytes) {
     remaining_bytes_ -= bytes;
     if (remaining_bytes_ == 0) source_ended_ = true;
   }
+  ring_streak_ = bytes >= net::Ring::kBufferBytes
+                     ? uint8_t{0}
+                     : static_cast<uint8_t>(std::min(ring_streak_ + 1, UINT8_MAX));
   if (splice_ != SpliceMode::automatic) return;
   bool large = bytes >= kBulkReadBytes;
   bool speaks_for_change = large == (state_ == State::copy);
@@ -91,7 +128,7 @@ Want Direction::copy_once(net::Socket& source, net::Socket& destination, Mover& 
   MutableByteSpan scratch = mover.scratch();
   size_t room = static_cast<size_t>(std::min<uint64_t>(scratch.size(), remaining_bytes_));
   net::IoResult in = source.receive(scratch.first(room));
-  if (in.blocked()) return Want::read;
+  if (in.blocked()) return rest(source, mover);
   if (in.ended()) return note_end();
   if (in.failed()) {
     os_errno_ = in.os_errno;
@@ -158,7 +195,7 @@ Want Direction::splice_once(net::Socket& source, net::Socket& destination, Mover
     return Want::again;
   }
   mover.pipes.give_back(std::move(pipe_));
-  if (in.blocked()) return Want::read;
+  if (in.blocked()) return rest(source, mover);
   // Urgent data that came in this very moment looks like the end to splice(2).
   if (in.ended()) return copy_once(source, destination, mover);
   os_errno_ = in.os_errno;
@@ -208,7 +245,11 @@ bool Direction::park_or_push(net::Socket& destination, std::span<const ByteSpan>
 Want Direction::drain(net::Socket& destination, Mover& mover) {
   if (parked_bytes_ != 0) {
     if (mover.parking) return Want::parked;
-    Want sent = send_or_keep(mover.parked(parked_begin_, parked_bytes_), destination);
+    ByteSpan parked = mover.parked(parked_begin_, parked_bytes_);
+    // With more behind them, or the end, they leave as one.
+    bool alone = residue_.empty() && !source_ended_ && !source_failed_;
+    bool departs = mover.sends_together && alone && destination.send_together(parked);
+    Want sent = departs ? Want::again : send_or_keep(parked, destination);
     parked_bytes_ = 0;
     mover.unpark();
     if (sent != Want::again) return sent;

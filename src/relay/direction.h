@@ -61,6 +61,9 @@ class Direction {
   // limit.
   void prepend(ByteSpan bytes) { residue_.append(bytes); }
 
+  // Before each pump(): what the ring was to send and the destination has not taken is queued
+  // again. False when the destination failed.
+  bool take_unsent(net::Socket& destination);
   Want pump(net::Socket& source, net::Socket& destination, Mover& mover);
   // Sends bytes that are at hand, in one call where the socket takes them; what it does not take is
   // kept and leaves first. They do not count to the limit. False when the destination failed.
@@ -94,6 +97,8 @@ class Direction {
   void take_announced_end(net::Socket& source, Mover& mover);
   Want send_or_keep(ByteSpan bytes, net::Socket& destination);
   void note_received(size_t bytes);
+  Want rest(net::Socket& source, Mover& mover);
+  void keep_arrival(net::Socket& source, Mover& mover);
   Want note_end();
   // What is sent now are the last bytes, and FIN is next.
   bool fin_is_next() const { return fin_follows_ && source_ended_ && residue_.empty(); }
@@ -108,7 +113,8 @@ class Direction {
   int os_errno_ = 0;
   State state_ = State::copy;
   SpliceMode splice_ = SpliceMode::automatic;
-  uint8_t streak_ = 0;  // reads in a row that speak for the other state
+  uint8_t streak_ = 0;       // reads in a row that speak for the other state
+  uint8_t ring_streak_ = 0;  // reads in a row that speak for the ring
   bool source_ended_ = false;
   bool source_failed_ = false;  // behind bytes that are still to leave
   bool fin_follows_ = false;

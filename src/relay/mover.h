@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "net/pipe.h"
+#include "net/ring.h"
 
 namespace headrace::relay {
 
@@ -26,14 +27,22 @@ class Mover {
   static constexpr size_t kParkedBytesMax = 128 * 1024;
   static constexpr size_t kStagedBytesMax = 128 * 1024;
 
+  // The set-up of a socket with the ring takes two system calls, which a connection of one exchange
+  // does not have to spare.
+  static constexpr uint8_t kReadsToRing = 8;
+
   Mover()
       : buffer_(std::make_unique_for_overwrite<uint8_t[]>(kParkedBytesMax + kScratchBytes +
                                                           kStagedBytesMax)) {}
 
   // Free for one receive; nothing stays in it between two calls but what is parked.
-  MutableByteSpan scratch() { return {buffer_.get() + parked_end_, kScratchBytes}; }
+  MutableByteSpan scratch() {
+    reuse_what_has_left();
+    return {buffer_.get() + parked_end_, kScratchBytes};
+  }
 
-  // The bytes just received at the front of scratch() stay there until unpark(). False where they
+  // The bytes just received at the front of scratch() stay there until unpark(), and, when the ring
+  // sends them, until that is done. False where they
   // must be sent at once: in the second phase, or when there is no more room.
   bool park(size_t bytes) {
     if (!parking || parked_end_ + bytes > kParkedBytesMax) return false;
@@ -46,6 +55,7 @@ class Mover {
   std::optional<uint32_t> park_copy(std::span<const ByteSpan> pieces) {
     size_t bytes = 0;
     for (ByteSpan piece : pieces) bytes += piece.size();
+    reuse_what_has_left();
     if (!parking || staged_bytes_ + bytes > kStagedBytesMax) return std::nullopt;
     const size_t begin = kParkedBytesMax + kScratchBytes + staged_bytes_;
     for (ByteSpan piece : pieces) {
@@ -62,17 +72,27 @@ class Mover {
   ByteSpan parked(uint32_t begin, uint32_t bytes) const { return {buffer_.get() + begin, bytes}; }
   void unpark() {
     HEADRACE_ASSERT(parked_count_ > 0);
-    if (--parked_count_ == 0) parked_end_ = staged_bytes_ = 0;
+    --parked_count_;
   }
 
-  bool parking = false;  // the first phase of a turn
+  bool parking = false;         // the first phase of a turn
+  bool sends_together = false;  // the second: what the ring can send waits for the end of the turn
   net::PipePool pipes;
+  net::Ring* ring = nullptr;  // none with the epoll engine
+  // So many reads in a row that would each have fitted into a buffer of the ring, and the ring
+  // receives from then on.
+  uint8_t reads_to_ring = kReadsToRing;
 
   // Of this worker, in all.
   uint64_t copied_bytes = 0;
   uint64_t spliced_bytes = 0;
 
  private:
+  void reuse_what_has_left() {
+    const bool in_use = parked_count_ > 0 || (ring && ring->sending());
+    if (!in_use) parked_end_ = staged_bytes_ = 0;
+  }
+
   // What is parked, then the scratch behind it, up to kParkedBytesMax + kScratchBytes; then copies.
   std::unique_ptr<uint8_t[]> buffer_;
   size_t parked_end_ = 0;

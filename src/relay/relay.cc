@@ -21,12 +21,14 @@ Want Relay::advance(Way& way, net::Socket& source, net::Socket& destination, Mov
     if (!destination.shut_writes(closes)) return Want::write;
     way.state = State::shut;
   }
-  if (want == Want::destination_failed) {
-    way.state = State::failed;
-    up_.direction.expect_no_fin();
-    down_.direction.expect_no_fin();
-  }
+  if (want == Want::destination_failed) cut_off(way);
   return want;
+}
+
+void Relay::cut_off(Way& way) {
+  way.state = State::failed;
+  up_.direction.expect_no_fin();
+  down_.direction.expect_no_fin();
 }
 
 // A side that reset the connection has often just sent its last bytes. So a failed write does not
@@ -39,6 +41,10 @@ Progress Relay::step(net::Socket& client, net::Socket& upstream, Mover& mover) {
   };
   bool already_cut = up_.state == State::failed || down_.state == State::failed;
 
+  // First of all: a failed send may have used up the error that a read would have told, and the
+  // read then looks like an end.
+  if (!up_.direction.take_unsent(upstream)) cut_off(up_);
+  if (!down_.direction.take_unsent(client)) cut_off(down_);
   Want up = advance(up_, client, upstream, mover);
   if (up == Want::source_failed) return broken(up_, Side::client);
   Want down = advance(down_, upstream, client, mover);
@@ -55,7 +61,8 @@ Progress Relay::step(net::Socket& client, net::Socket& upstream, Mover& mover) {
     const Want rest = up_.state == State::failed ? down : up;
     if (rest == Want::again) return {Progress::Kind::again, std::nullopt};
     if (rest == Want::parked) return {Progress::Kind::parked, std::nullopt};
-    if (rest == Want::write) return {Progress::Kind::waiting, std::nullopt};
+    const net::Socket& source = up_.state == State::failed ? upstream : client;
+    if (rest == Want::write || source.receiving()) return {Progress::Kind::waiting, std::nullopt};
     return up_.state == State::failed ? broken(up_, Side::upstream) : broken(down_, Side::client);
   }
   if (up_.state == State::shut && down_.state == State::shut)

@@ -51,6 +51,8 @@ class Relay {
     State state = State::open;
   };
 
+  // Its destination takes no more.
+  void cut_off(Way& way);
   Want advance(Way& way, net::Socket& source, net::Socket& destination, Mover& mover);
 
   Way up_;

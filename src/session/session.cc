@@ -83,7 +83,10 @@ void Session::arm_tunnel_timer() {
 
 relay::Progress Session::step_tunnel() {
   relay::ParkingScope parking(worker_.mover, first_phase());
-  return tunnel_->step(client_, upstream->socket, worker_.mover);
+  worker_.mover.sends_together = !first_phase();
+  relay::Progress progress = tunnel_->step(client_, upstream->socket, worker_.mover);
+  worker_.mover.sends_together = false;
+  return progress;
 }
 
 void Session::run_tunnel() {

@@ -12,7 +12,10 @@ Worker::Worker(size_t index_in, net::Loop& loop_in, dns::Resolver& resolver_in, 
       resolver(resolver_in),
       log(log_in),
       via_id(std::move(via_id_in)),
-      pool(loop_in) {}
+      pool(loop_in) {
+  mover.ring = loop.ring();
+  if (loop.insists_on_ring()) mover.reads_to_ring = 0;
+}
 
 Worker::~Worker() {
   while (!sessions_.empty()) release(sessions_.front());

@@ -4,8 +4,15 @@ import pytest
 
 pytest.register_assert_rewrite("harness")
 
+from harness import engine  # noqa: E402
 from harness.dns import DnsServer  # noqa: E402
 from harness.netns import TwoHosts  # noqa: E402
+from harness.proxy import binary  # noqa: E402
+
+
+def pytest_sessionstart():
+    if engine.is_missing(binary()):
+        pytest.exit("no io_uring to be had here", returncode=engine.SKIPPED)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 #include "base/check.h"
 #include "net/task.h"
@@ -19,6 +20,19 @@ namespace {
 constexpr net::Duration kPatience = std::chrono::seconds(10);
 
 }  // namespace
+
+net::Engine engine_under_test() {
+  const char* name = ::getenv("HEADRACE_TEST_ENGINE");
+  if (!name || std::string_view(name) == "auto") return net::Engine::automatic;
+  if (std::string_view(name) == "epoll") return net::Engine::epoll;
+  HEADRACE_ASSERT(std::string_view(name) == "io_uring");
+  const net::SystemClock clock;
+  if (!net::Loop::create(clock, net::Engine::io_uring)) {
+    std::cerr << "skipped: no io_uring to be had here\n";
+    std::exit(kSkipped);
+  }
+  return net::Engine::io_uring;
+}
 
 size_t RecordingLog::count(std::string_view text) const {
   return static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
@@ -61,7 +75,7 @@ WorkerTest::WorkerTest(Time time, const std::string& hosts) : hosts_(hosts) {
   ::signal(SIGPIPE, SIG_IGN);
   const net::Clock& clock =
       time == Time::manual ? static_cast<const net::Clock&>(manual_clock) : system_clock;
-  loop = std::move(net::Loop::create(clock)).value();
+  loop = std::move(net::Loop::create(clock, engine_under_test())).value();
   dns::Options options;
   options.hosts_path = hosts_.path();
   options.resolv_conf_path = resolv_conf_.path();

@@ -20,6 +20,11 @@
 
 namespace headrace::io {
 
+// What the loops of the tests wait with: HEADRACE_TEST_ENGINE (auto, epoll, io_uring), by default
+// as the program does. Ends the program with kSkipped where there is no io_uring to be had.
+net::Engine engine_under_test();
+inline constexpr int kSkipped = 77;  // ctest shows such a program as skipped
+
 // Keeps every line.
 class RecordingLog final : public LogSink {
  public:

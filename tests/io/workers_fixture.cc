@@ -22,7 +22,8 @@ WorkersTest::WorkersTest() {
   dns.resolv_conf_path = resolv_conf_.path();
   dns.servers = "127.0.0.1:9";
   for (size_t i = 0; i < kWorkers; ++i)
-    workers.push_back(std::move(*app::WorkerThread::create(i, dns, log_->sink(i), "test-id")));
+    workers.push_back(std::move(
+        *app::WorkerThread::create(i, {engine_under_test()}, dns, log_->sink(i), "test-id")));
 }
 
 WorkersTest::~WorkersTest() {

@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import threading
 
-from . import logfmt
+from . import engine, logfmt
 from .timing import Stopwatch, limit, wait_until
 
 LISTENING = re.compile(
@@ -77,6 +77,7 @@ class Proxy:
         self._addresses = [listen] if isinstance(listen, str) else list(listen)
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="headrace-test-"))
         self._args = [str(a) for a in args]
+        self._args += engine.arguments(self._args)
         self.access_path = self._folder / "access.log"
         if access_log:
             self._folder.chmod(0o777)

@@ -29,7 +29,7 @@ def test_help_is_complete():
     assert done.returncode == 0
     for command in (*COMMANDS, "version", "help"):
         assert command in done.stdout
-    options = ("--workers", "--allow", "--splice", "--access-log", "--log-level", "--set")
+    options = ("--workers", "--allow", "--engine", "--splice", "--access-log", "--log-level", "--set")
     for command in COMMANDS:
         done = proxies.run("help", command)
         assert done.returncode == 0, done

@@ -62,6 +62,7 @@ TEST(options, the_defaults_are_those_of_the_contract) {
   EXPECT_EQ(default_of("to_tls.ca"), "none");
   EXPECT_EQ(default_of("to_tls.name"), "auto");
   EXPECT_EQ(default_of("workers"), "auto");
+  EXPECT_EQ(default_of("engine"), "auto");
   EXPECT_EQ(default_of("dns_timeout"), "5s");
   EXPECT_EQ(default_of("dns_servers"), "system");
   EXPECT_EQ(default_of("drain_timeout"), "30s");
@@ -96,6 +97,8 @@ TEST(options, a_value_arrives_where_it_is_used) {
   EXPECT_EQ(Filled("access_log", "-").listener.access_log, "-");
   EXPECT_EQ(Filled("workers", "8").settings.workers, 8u);
   EXPECT_EQ(Filled("workers", "auto").settings.workers, 0u);
+  EXPECT_EQ(Filled("engine", "epoll").settings.net.engine, net::Engine::epoll);
+  EXPECT_EQ(Filled("engine", "io_uring").settings.net.engine, net::Engine::io_uring);
   EXPECT_EQ(Filled("dns_timeout", "9s").settings.dns.timeout, 9s);
   EXPECT_EQ(Filled("drain_timeout", "0s").settings.drain_timeout, 0s);
   EXPECT_EQ(Filled("log_level", "debug").settings.log_level, LogLevel::debug);
