@@ -51,7 +51,7 @@ void WorkerThread::run_loop() {
   // The loop's rests are short: the default slack of 50 us would more than double them.
   prctl(PR_SET_TIMERSLACK, 1);
   while (!stopping_) {
-    loop_->turn();
+    worker_->turn();
     sessions_.store(worker_->session_count(), std::memory_order_relaxed);
     if (worker_->draining() && worker_->session_count() == 0)
       drained_.store(true, std::memory_order_release);

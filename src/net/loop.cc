@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <utility>
 
 #include "net/sys.h"
 
@@ -66,21 +67,21 @@ int Loop::wait_milliseconds(std::optional<Duration> wait_max) const {
   return static_cast<int>(std::min<int64_t>(milliseconds, INT_MAX));
 }
 
-// Not while somebody has more to do: time would be lost.
-void Loop::rest_after_crowd() {
-  if (last_events_ < kCrowdEvents || !ready_.empty()) return;
-  const timespec rest{0, std::chrono::nanoseconds(kRest).count()};
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, nullptr);
+void Loop::take_rest() {
+  const Duration rest = std::exchange(rest_, Duration(0));
+  if (rest == Duration(0) || !ready_.empty()) return;
+  const timespec time{0, std::chrono::nanoseconds(rest).count()};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
 }
 
 void Loop::turn(std::optional<Duration> wait_max) {
-  if (wait_max != Duration(0)) rest_after_crowd();
+  take_rest();
   int count =
       sys::epoll_wait(epoll_.get(), events_.data(), kEventsMax, wait_milliseconds(wait_max));
   HEADRACE_ASSERT(count >= 0 || errno == EINTR);
   now_ = clock_.now();
   ++turns_;
-  last_events_ = count;
+  events_count_ = count;
   for (int i = 0; i < count; ++i) {
     Watch& watch = *static_cast<Watch*>(events_[i].data.ptr);
     watch.note(events_[i].events);

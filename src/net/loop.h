@@ -5,7 +5,7 @@
 // owner may close and free whatever it likes: an event of a dead descriptor cannot reach anyone. An
 // owner that spent its budget makes itself ready again and runs in the next turn, after everybody
 // else. An owner that wants to do a second thing once all others have done their first runs late in
-// the same turn. After a crowded turn comes a moment's rest, in which the next events gather.
+// the same turn. Before a wait the loop may be told to rest, so that more events gather.
 //
 // One thread, no locks. Why not a library: docs/decisions/0001-own-event-loop.md.
 #pragma once
@@ -110,11 +110,11 @@ class Loop {
   void turn(std::optional<Duration> wait_max = std::nullopt);
   uint64_t turns() const { return turns_; }
 
-  // From so many events on a turn is crowded, and rests before the next wait. Those it has just
-  // served are about to answer, one by one; each answer would interrupt the very work that asks for
-  // the next. docs/decisions/0008-rest-after-a-crowd.md has what it saves.
-  static constexpr int kCrowdEvents = 8;
-  static constexpr Duration kRest = std::chrono::microseconds(20);
+  // What the last wait brought.
+  int events() const { return events_count_; }
+  // Sleeps for so long before the next wait, so that more events gather; not if somebody has work
+  // left over by then: time would be lost.
+  void rest_before_wait(Duration rest) { rest_ = rest; }
 
  private:
   // One call takes at most so many events; more wait for the next turn.
@@ -122,7 +122,7 @@ class Loop {
 
   Loop(const Clock& clock, UniqueFd epoll);
   int wait_milliseconds(std::optional<Duration> wait_max) const;
-  void rest_after_crowd();
+  void take_rest();
 
   const Clock& clock_;
   UniqueFd epoll_;
@@ -131,7 +131,8 @@ class Loop {
   List<Runnable, ReadyTag> ready_;
   List<Runnable, ReadyTag> late_;
   bool late_phase_ = false;
-  int last_events_ = 0;
+  int events_count_ = 0;
+  Duration rest_{0};
   std::vector<epoll_event> events_;
   uint64_t turns_ = 0;
 };

@@ -71,6 +71,7 @@ class Mover {
   // Of this worker, in all.
   uint64_t copied_bytes = 0;
   uint64_t spliced_bytes = 0;
+  uint64_t moved_bytes() const { return copied_bytes + spliced_bytes; }
 
  private:
   // What is parked, then the scratch behind it, up to kParkedBytesMax + kScratchBytes; then copies.

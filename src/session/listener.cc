@@ -70,8 +70,14 @@ void Acceptor::run() {
     (void)worker_.loop.change(fd_.get(), watch_, EPOLLIN);
   }
   if (timer_.armed()) return;
-  for (int i = 0; i < kBatchMax; ++i)
-    if (accept_one() != Outcome::accepted) return;
+  for (int i = 0; i < batch_; ++i) {
+    if (accept_one() == Outcome::accepted) continue;
+    batch_ = std::max(i, 1);
+    return;
+  }
+  const uint64_t turn = worker_.loop.turns();
+  if (filled_turn_ + 1 == turn) batch_ = std::min(batch_ * 2, kBatchMax);
+  filled_turn_ = turn;
 }
 
 Acceptor::Outcome Acceptor::accept_one() {

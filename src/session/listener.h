@@ -133,6 +133,10 @@ class Acceptor final : public net::Runnable {
   net::Watch watch_;
   net::Timer timer_;
   UniqueFd fd_;
+  // To accept in the next turn: as many as there were in the last, so that a steady stream of
+  // clients costs few calls that find nobody; twice as many while turn after turn fills it.
+  int batch_ = 1;
+  uint64_t filled_turn_ = 0;
   // Given up one at a time to accept and close a client when there is no other descriptor. Several,
   // as another part of the process may be faster and take the place of one.
   std::array<UniqueFd, 3> reserve_;

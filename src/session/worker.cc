@@ -18,6 +18,12 @@ Worker::~Worker() {
   while (!sessions_.empty()) release(sessions_.front());
 }
 
+void Worker::turn() {
+  const uint64_t moved_before = mover.moved_bytes();
+  loop.turn();
+  loop.rest_before_wait(rest_.after_turn(loop.events(), mover.moved_bytes() - moved_before));
+}
+
 void Worker::adopt(Session& session) {
   sessions_.push_back(session);
   ++session_count_;

@@ -11,6 +11,7 @@
 #include "http/head.h"
 #include "net/loop.h"
 #include "relay/direction.h"
+#include "relay/rest.h"
 #include "session/origin_pool.h"
 #include "session/stats.h"
 #include "tls/workspace.h"
@@ -27,6 +28,9 @@ class Worker {
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
+
+  // One turn of the loop, and how long to rest before the next one.
+  void turn();
 
   // Sessions at rest end at once, the others after what they are doing.
   void drain();
@@ -64,6 +68,7 @@ class Worker {
   size_t session_count_ = 0;
   std::optional<net::Instant> shortage_told_;
   bool draining_ = false;
+  relay::Rest rest_;
 };
 
 }  // namespace headrace::session

@@ -29,12 +29,17 @@ class AcceptorTest : public WorkerTest {
   session::Stats& stats() { return worker().stats; }
 };
 
-TEST_F(AcceptorTest, a_burst_of_clients_is_taken_in_batches) {
+TEST_F(AcceptorTest, a_burst_of_clients_is_taken_in_batches_that_grow) {
   Front& front = listen(options_for(session::Protocol::mixed));
   constexpr size_t kClients = 3 * Acceptor::kBatchMax + 1;
-  std::vector<PlainSocket> clients = connect(front, kClients);
   turn();
-  EXPECT_EQ(worker().session_count(), static_cast<size_t>(Acceptor::kBatchMax));
+  std::vector<PlainSocket> clients = connect(front, kClients);
+  size_t taken = 0;
+  for (size_t batch : {1, 1, 2, 4, 8, 16, 32, Acceptor::kBatchMax, Acceptor::kBatchMax}) {
+    turn();
+    taken = std::min(taken + batch, kClients);
+    EXPECT_EQ(worker().session_count(), taken);
+  }
   ASSERT_TRUE(run_until([&] { return worker().session_count() == kClients; }));
   EXPECT_EQ(front.listener->live(), kClients);
   clients.clear();

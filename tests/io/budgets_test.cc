@@ -159,7 +159,7 @@ TEST_F(BudgetTest, relay_connection_with_one_exchange) {
     client.close();
     all_end();
   });
-  expect_within({24, 8});
+  expect_within({23, 8});
 }
 
 TEST_F(BudgetTest, http_connection_with_one_exchange) {
@@ -178,7 +178,7 @@ TEST_F(BudgetTest, http_connection_with_one_exchange) {
     client.close();
     all_end();
   });
-  expect_within({11, 9});
+  expect_within({10, 9});
 }
 
 TEST_F(BudgetTest, connect_tunnel_from_accept_to_end) {
@@ -193,7 +193,7 @@ TEST_F(BudgetTest, connect_tunnel_from_accept_to_end) {
     upstream.close();
     all_end();
   });
-  expect_within({22, 12});
+  expect_within({21, 12});
 }
 
 TEST_F(BudgetTest, socks5_tunnel_from_accept_to_end) {
@@ -213,7 +213,7 @@ TEST_F(BudgetTest, socks5_tunnel_from_accept_to_end) {
     upstream.close();
     all_end();
   });
-  expect_within({26, 16});
+  expect_within({25, 16});
 }
 
 // Behind an origin that is always ahead, as a fast one is.
