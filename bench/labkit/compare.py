@@ -17,6 +17,8 @@ FIGURES = (
     ("p99 latency", False, None, "p99_ms"),
     ("peak memory", False, "peak_mb", "peak_mb"),
 )
+# Medians of CPU per unit that lie no further apart than this count as the same measurement repeated.
+AGREEMENT_PERCENT = 7
 BETTER, WORSE, SAME, UNKNOWN = "better", "worse", "within the spread", "one run: spread unknown"
 
 
@@ -70,8 +72,20 @@ def main(arguments):
     out.append(f"\n{len(found)} figures in both: {sum(d[5] == BETTER for d in found)} better, "
                f"{sum(d[5] == WORSE for d in found)} worse, {same} within the spread"
                + ("" if arguments.all else " (not shown; --all shows them)"))
+    out += ["", *agreement(found)]
     sys.stdout.write("\n".join(out) + "\n")
     return 0
+
+
+def agreement(found):
+    """Of two runs of the same programs: how many medians of CPU per unit they agree on, and which they do not."""
+    apart = {(proxy, name): abs(b.median / a.median - 1) * 100
+             for proxy, name, title, a, b, _ in found if title == "CPU per unit" and a.median}
+    beyond = sorted(((far, row) for row, far in apart.items() if far > AGREEMENT_PERCENT), reverse=True)
+    yield (f"{len(apart) - len(beyond)} of {len(apart)} medians of CPU per unit agree within {AGREEMENT_PERCENT} %"
+           + ("; not these:" if beyond else ""))
+    for far, (proxy, name) in beyond:
+        yield f"- {proxy} {name}: {far:.1f} % apart"
 
 
 def spread(sample):

@@ -120,3 +120,13 @@ def test_compare_shows_what_changed_and_counts_what_did_not(tmp_path):
     text = lab("compare", a, b).stdout
     assert re.search(r"\| headrace \| relay-ka-1k \| throughput \|.*\| \+20.0% \| better \|", text)
     assert "| nginx |" not in text and "within the spread" in text
+
+
+def test_compare_says_how_many_medians_agree_and_names_the_others(tmp_path):
+    a = write(tmp_path / "a.csv", some())
+    assert re.search(r"(\d+) of \1 medians of CPU per unit agree within 7 %\n$", lab("compare", a, a).stdout)
+    text = lab("compare", a, write(tmp_path / "b.csv", some(1.2))).stdout
+    near, of = map(int, re.search(r"(\d+) of (\d+) medians of CPU per unit agree within 7 %; not these:", text).groups())
+    named = re.findall(r"^- (\S+) (\S+): ([\d.]+) % apart$", text, re.M)
+    assert near < of and len(named) == of - near
+    assert all(proxy == "headrace" and float(far) > 7 for proxy, _, far in named)
