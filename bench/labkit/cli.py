@@ -33,7 +33,7 @@ def parser():
     run.add_argument("--scenarios", nargs="+", metavar="NAME", help="names, sets or patterns (default: plain)")
     run.add_argument("--reps", type=int, help="repetitions of each (default 3)")
     run.add_argument("--seconds", type=float, help="measured time of a run (default 10)")
-    run.add_argument("--warmup", type=float, help="time before it (default 1)")
+    run.add_argument("--warmup", type=float, help="time before it (default 1; with 1000 connections or more never under 2)")
     run.add_argument("--quick", action="store_true", help="a cross-section in under six minutes")
     run.add_argument("--cpus", metavar="cli=LIST,prx=LIST,srv=LIST", help="CPUs of each side")
     run.add_argument("--link", default="", metavar="WORDS", help='the client\'s link, e.g. "delay 5ms loss 0.5%%"')

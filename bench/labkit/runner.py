@@ -91,7 +91,7 @@ class Runner:
         meter = Meter(session.groups, options.placement,
                       {"srv": origin.pid, **({"prx": proxy.pid} if proxy else {})})
         measured.begin(meter, session.groups, item, options)
-        client = self._client(directory)
+        client = self._client(item.scenario, directory)
         measured.load = client.run(run_sides, item.scenario, self._target(item), self.connection_limit,
                                    item.rep + 1, measured.on_event)
         measured.peak_bytes = measured.peak_bytes or session.groups.peak_bytes("prx")
@@ -130,11 +130,11 @@ class Runner:
             raise LabError(f"{item.peer.name} does not start: {_tail(directory / 'said') or 'it said nothing'}")
         return proxy
 
-    def _client(self, directory):
+    def _client(self, scenario, directory):
         options = self.options
         if options.client == "wrk":
             return wrk.WrkClient(options.load_path, options.seconds, directory, len(options.placement.cli))
-        return clients.LoadClient(options.load_path, options.seconds, options.warmup)
+        return clients.LoadClient(options.load_path, options.seconds, max(options.warmup, scenario.least_warmup_s))
 
     def _target(self, item):
         origin = clients.origin_address(item.scenario, item.peer, self.options.client)

@@ -26,6 +26,9 @@ BULK_ANSWER_BYTES = 1 << 20     # from here on Gbit/s and CPU per gigabyte say m
 MIX_CONNECTIONS = 20_000        # what the mix holds where the descriptor limit allows it
 ACTIVE_PART = 10                # one in so many of them has an exchange under way
 
+CROWD = 1000                    # so many that begin at once need CROWD_WARMUP_S to be connected
+CROWD_WARMUP_S = 2.0
+
 _FAMILY = "(?P<family>" + "|".join(sorted(FAMILIES, key=len, reverse=True)) + ")"
 _SIZE = r"\d+[km]"
 _GRAMMAR = [
@@ -67,6 +70,11 @@ class Scenario:
     @property
     def open_loop(self):
         return self.rate > 0 or self.kind == "message"
+
+    @property
+    def least_warmup_s(self):
+        """Below it the latencies have the connecting in them: some clients wait a second for their second try."""
+        return CROWD_WARMUP_S if self.kind == "request" and self.connections >= CROWD else 0.0
 
     @property
     def load(self):
