@@ -74,6 +74,10 @@ Step Engine::shake_hands(ByteSpan& input) {
   return Step::done;
 }
 
+bool Engine::output_may_wait() const {
+  return SSL_is_server(connection_) && SSL_version(connection_) == TLS1_3_VERSION;
+}
+
 Step Engine::read(ByteSpan& input, MutableByteSpan plain, size_t& bytes_read) {
   workspace_.set_input(input);
   bytes_read = 0;

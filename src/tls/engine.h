@@ -38,6 +38,9 @@ class Engine {
 
   // Each takes cipher bytes from the front of `input`.
   Step shake_hands(ByteSpan& input);
+  // After `done`: what it has left to be sent are tickets of TLS 1.3, which the other side does not
+  // wait for (RFC 8446 section 4.6.1).
+  bool output_may_wait() const;
   // Fills `plain` as far as whole records have come; what it could not hold stays in the input, or
   // inside (pending).
   Step read(ByteSpan& input, MutableByteSpan plain, size_t& bytes_read);

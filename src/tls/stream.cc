@@ -47,6 +47,7 @@ Stream::Handshake Stream::shake_hands(net::Socket& socket) {
     ByteSpan input = held.bytes();
     if (!speaks_first_) {
       if (input.empty()) {
+        if (!socket.readable()) return Handshake::waiting;
         IoResult in = socket.receive_below(workspace_.cipher_buffer());
         if (in.blocked()) return Handshake::waiting;
         if (in.failed()) return fail_handshake(errc_of_errno(in.os_errno), "the connection failed");
@@ -63,7 +64,10 @@ Stream::Handshake Stream::shake_hands(net::Socket& socket) {
     speaks_first_ = false;
     Step step = engine_.shake_hands(input);
     if (step == Step::done) incoming_.append(input);
-    flushed = flush(socket, false);
+    if (step == Step::done && engine_.output_may_wait())
+      hold_tickets();
+    else
+      flushed = flush(socket, false);
     if (step == Step::done) {
       if (!incoming_.empty() || engine_.pending()) socket.mark_readable();
       return Handshake::done;
@@ -72,6 +76,23 @@ Stream::Handshake Stream::shake_hands(net::Socket& socket) {
       return fail_handshake(
           engine_.certificate_refused() ? Errc::certificate_refused : Errc::tls_failed, nullptr);
   }
+}
+
+// Nobody waits for a ticket, so it goes with the first bytes that do: a send and a packet less.
+void Stream::hold_tickets() {
+  outgoing_.append(workspace_.output());
+  workspace_.output().clear();
+  if (!outgoing_.empty()) tickets_ = Tickets::held;
+}
+
+// A client that sends more before it is answered may never be: its tickets wait no longer.
+void Stream::release_tickets(net::Socket& socket) {
+  if (tickets_ == Tickets::held) {
+    tickets_ = Tickets::overdue;
+    return;
+  }
+  tickets_ = Tickets::none;
+  (void)flush(socket, false);  // what fails here fails at the next send
 }
 
 IoResult Stream::end_result() const {
@@ -104,12 +125,14 @@ IoResult Stream::receive(net::Socket& socket, MutableByteSpan buffer) {
     const size_t given = input.size();
     size_t bytes = 0;
     const Step step = engine_.read(input, buffer, bytes);
-    barren_bytes_ = bytes > 0 ? 0 : barren_bytes_ + static_cast<uint32_t>(given);
+    const size_t unpaid_bytes = barren_bytes_ + given - input.size();
+    barren_bytes_ = unpaid_bytes - std::min(unpaid_bytes, bytes * kBytesPaidByOne);
     if (step == Step::done) incoming_.append(input);
     if (step == Step::closed) end_ = End::closed;
     if (step == Step::failed || barren_bytes_ > kBarrenBytesMax) note_failure(kBroken);
     if (!workspace_.output().empty()) answer(socket);
     if (bytes == 0) continue;
+    if (tickets_ != Tickets::none) release_tickets(socket);
     if (end_ != End::open || !incoming_.empty() || engine_.pending()) socket.mark_readable();
     return moved(bytes);
   }
@@ -173,8 +196,11 @@ bool Stream::encrypt(std::span<const iovec> pieces, size_t skipped_bytes) {
 IoResult Stream::send(net::Socket& socket, std::span<const iovec> pieces, bool more) {
   if (end_ == End::failed) return end_result();
   if (!socket.writable()) return {Kind::blocked, 0, 0};
-  IoResult flushed = flush(socket, more);
-  if (!flushed.moved()) return flushed;
+  if (tickets_ == Tickets::none) {
+    IoResult flushed = flush(socket, more);
+    if (!flushed.moved()) return flushed;
+  }
+  tickets_ = Tickets::none;
 
   size_t total = 0;
   for (const iovec& piece : pieces) total += piece.iov_len;
@@ -197,7 +223,8 @@ bool Stream::shut_writes(net::Socket& socket) {
     engine_.close();
     close_made_ = true;
   }
-  if (flush(socket, false).blocked()) return false;
+  // The end of the connection follows in the same packet.
+  if (flush(socket, true).blocked()) return false;
   socket.shut_writes_below();
   return true;
 }

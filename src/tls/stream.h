@@ -21,9 +21,11 @@ namespace headrace::tls {
 
 class Stream final : public net::Layer {
  public:
-  // Cipher bytes in a row that carried no plain ones: empty records, KeyUpdates, tickets. Beyond,
-  // the other side only keeps us busy.
+  // Cipher bytes that no plain ones have paid for: empty records, KeyUpdates, tickets, padding.
+  // Beyond, the other side only keeps us busy.
   static constexpr size_t kBarrenBytesMax = 64 * 1024;
+  // What a plain byte pays for: a record of its own with some padding, and a KeyUpdate or a few.
+  static constexpr size_t kBytesPaidByOne = 256;
   // What such records make us answer may wait for a socket that is full, up to here.
   static constexpr size_t kAnswerBytesMax = 4 * 1024;
 
@@ -61,8 +63,12 @@ class Stream final : public net::Layer {
 
  private:
   enum class End : uint8_t { open, closed, failed };
+  // Of a server, made by the handshake and not sent yet; overdue: data have come meanwhile.
+  enum class Tickets : uint8_t { none, held, overdue };
 
   Handshake fail_handshake(Errc what, const char* text);
+  void hold_tickets();
+  void release_tickets(net::Socket& socket);
   net::IoResult end_result() const;
   void note_failure(int os_errno);
   // Sends what waits and what the library has written meanwhile; moved when nothing is left.
@@ -76,10 +82,11 @@ class Stream final : public net::Layer {
   net::Residue outgoing_;  // to be sent
   const char* failure_text_ = nullptr;
   size_t owed_bytes_ = 0;  // plain bytes in outgoing_, not yet reported as moved
-  uint32_t barren_bytes_ = 0;
+  size_t barren_bytes_ = 0;
   uint32_t answer_bytes_ = 0;  // in outgoing_, at most
   int os_errno_ = 0;
   End end_ = End::open;
+  Tickets tickets_ = Tickets::none;  // in outgoing_, alone
   Errc failure_ = Errc::tls_failed;
   uint8_t first_byte_ = 0;
   bool begun_ = false;         // the other side has sent something that looks like TLS

@@ -1,14 +1,15 @@
 """Who the proxy is to its clients, and who they have to be: files, names, kinds of keys, client certificates."""
 
 import re
+import select
 import signal
 import ssl
 
 import pytest
 
-from harness.origin import Origin, echo
+from harness.origin import Origin, echo, sink
 from harness.proxy import Proxy, run
-from harness.timing import wait_until
+from harness.timing import limit, wait_until
 from tls_support import Authority, TlsClient, client_context, openssl
 
 
@@ -196,6 +197,29 @@ def test_sessions_resume_at_every_worker(version, authority, identity, origin):
                 assert client.exactly(1) == b"x"
                 assert client.socket.tls.session_reused == (number > 0)
                 session = client.socket.tls.session
+
+
+def test_a_ticket_leaves_with_the_first_bytes(authority, identity, origin):
+    """By itself it would cost a packet that no client waits for."""
+    with relay(origin, *identity.arguments) as proxy:
+        with TlsClient(proxy.address, client_context(authority, version=ssl.TLSVersion.TLSv1_3)) as client:
+            assert not select.select([client.plain.socket], [], [], 0.3)[0]
+            client.send(b"x")
+            assert client.exactly(1) == b"x"
+            assert client.socket.tls.session.has_ticket
+
+
+def test_a_client_that_is_never_answered_gets_its_ticket(authority, identity):
+    with Origin(sink) as silent, relay(silent, *identity.arguments) as proxy:
+        with TlsClient(proxy.address, client_context(authority, version=ssl.TLSVersion.TLSv1_3)) as client:
+            for number in (1, 2):
+                client.send(b"x")
+                wait_until(lambda number=number: silent.connections and
+                           silent.connections[0].received_bytes == number, 3, "the byte at the origin")
+            assert select.select([client.plain.socket], [], [], limit(2))[0]
+            client.fin()
+            assert client.to_end().startswith(b"2 ")
+            assert client.socket.tls.session.has_ticket
 
 
 # ---- client certificates ----
