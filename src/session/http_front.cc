@@ -19,7 +19,7 @@ net::Task<Next> refuse(Session& session, HttpRefusal refusal) {
   bool close = !refusal.may_continue || session.draining();
   std::string page;
   http::append_error_page({refusal.error, refusal.details, close, refusal.head_only}, page);
-  session.arm_deadline(session.options().setup_timeout);
+  session.resume_set_up();
   Result<Done> sent = co_await send_to_client(session, std::move(page));
   if (!sent) co_return Next::end;
   if (!close) co_return Next::another_request;
@@ -209,7 +209,9 @@ net::Task<Next> forward(Session& session, HttpRequest& request) {
       co_return next;
     }
     Exchange exchange(session, request);
+    session.pause_set_up();
     Exchange::State state = co_await run_exchange(session, exchange);
+    session.disarm_deadline();
     if (state == Exchange::State::complete) {
       session.worker().stats.requests.add();
       note_exchange(session, exchange, "ok");
@@ -261,15 +263,13 @@ net::Task<void> serve_http(Session& session) {
   for (;;) {
     // At rest: nothing but this frame belongs to the client.
     session.set_resting(true);
-    net::Duration limit =
-        first ? session.options().setup_timeout : session.options().keepalive_timeout;
-    session.arm_deadline(limit);
+    if (!first) session.arm_deadline(session.options().keepalive_timeout);
     while (session.inbox.empty() && !session.client().readable()) {
       Result<Done> woken = co_await session.woken();
       if (!woken) co_return;
     }
     session.set_resting(false);
-    session.arm_deadline(session.options().setup_timeout);
+    if (!first) session.begin_set_up();
     Next next = co_await handle_request(session);
     if (next == Next::end) co_return;
     first = false;

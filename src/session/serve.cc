@@ -26,9 +26,9 @@ bool is_socks_version(uint8_t first_byte) {
 
 net::Task<void> serve(Session& session) {
   Protocol protocol = session.options().protocol;
+  session.begin_set_up();
   if (!session.options().accept_proxy_protocol.empty()) {
     session.set_resting(true);
-    session.arm_deadline(session.options().setup_timeout);
     Result<Done> introduced = co_await read_proxy_header(session);
     if (!introduced) co_return;
     session.set_resting(false);
@@ -46,7 +46,6 @@ net::Task<void> serve(Session& session) {
     co_return;
   }
   session.set_resting(true);
-  session.arm_deadline(session.options().setup_timeout);
   while (protocol == Protocol::mixed) {
     if (!session.inbox.empty()) {
       protocol = is_socks_version(session.inbox.bytes()[0]) ? Protocol::socks : Protocol::http;
@@ -68,7 +67,7 @@ net::Task<void> serve(Session& session) {
 
 net::Task<Result<Done>> dial(Session& session, const Target& target, access::How how,
                              std::string_view user) {
-  session.disarm_deadline();  // the dialer and the resolver have limits of their own
+  session.pause_set_up();  // the dialer and the resolver have limits of their own
   Dialer dialer(session.worker(), session,
                 DialOptions{target, session.policy(), session.access_client(), user, how,
                             session.options().source, session.options().connect_timeout});
@@ -139,6 +138,7 @@ net::Task<void> serve_relay(Session& session) {
   if (Account* account = session.account()) account->target = target.to_string();
   if (!session.policy().may_client_connect(session.access_client())) {
     session.note_refusal(Error{Errc::client_denied, Side::local}, target.to_string());
+    session.log_access(name_of(Errc::client_denied));
     session.end_with_reset();
     co_return;
   }

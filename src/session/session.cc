@@ -1,5 +1,7 @@
 #include "session/session.h"
 
+#include <algorithm>
+
 #include "base/log_line.h"
 
 namespace headrace::session {
@@ -42,6 +44,21 @@ void Session::run_set_up() {
   set_up_ = {};
   if (tunnel_) return run_tunnel();
   end();
+}
+
+void Session::begin_set_up() {
+  set_up_left_ = {};
+  arm_deadline(options().setup_timeout);
+}
+
+void Session::pause_set_up() {
+  if (!timer_.armed()) return;
+  set_up_left_ = std::max(net::Duration(), timer_.when() - worker_.loop.now());
+  disarm_deadline();
+}
+
+void Session::resume_set_up() {
+  if (!timer_.armed()) arm_deadline(set_up_left_);
 }
 
 Result<Done> Session::wait_result() {

@@ -68,6 +68,13 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   // Limits what comes until the next arm_deadline or disarm_deadline; waiting beyond it fails.
   void arm_deadline(net::Duration after) { worker_.loop.arm(timer_, after); }
   void disarm_deadline() { timer_.disarm(); }
+  // One deadline for all of set-up: from the client's arrival, or from the first byte of a further
+  // request. It stands still while somebody with limits of their own is at work: the dialer, an
+  // exchange.
+  void begin_set_up();
+  void pause_set_up();
+  // With what was left of it, to tell the client why it gets no further.
+  void resume_set_up();
 
   // Waits until something may have happened. An error when the deadline has passed (timed_out) or
   // the session was cut (cancelled).
@@ -142,7 +149,8 @@ class Session final : public net::Runnable, public Linked<SessionTag> {
   std::unique_ptr<Account> account_;
   std::optional<net::Endpoint> client_address_;
   std::unique_ptr<net::Endpoint> told_destination_;
-  net::Instant last_activity_{};
+  net::Instant last_activity_{};    // of the tunnel
+  net::Duration set_up_left_{};     // while it is paused
   const char* protocol_name_ = "";  // a literal
 };
 

@@ -51,7 +51,7 @@ net::Task<void> refuse(Session& session, Refusal refusal) {
   if (!refusal.alert) co_return;
   std::string alert;
   preface::append_alert(alert, *refusal.alert);
-  session.arm_deadline(session.options().setup_timeout);
+  session.resume_set_up();
   Result<Done> sent = co_await send_to_client(session, std::move(alert));
   if (sent) co_await linger(session);
 }
@@ -120,7 +120,6 @@ void start_passing(Session& session, const Destination& to) {
 
 net::Task<void> serve_sni(Session& session) {
   session.set_protocol_name("sni");
-  session.arm_deadline(session.options().setup_timeout);
   if (!session.policy().may_client_connect(session.access_client())) {
     session.note_refusal(Error{Errc::client_denied, Side::local});
     session.log_access(name_of(Errc::client_denied));

@@ -42,7 +42,7 @@ net::Task<void> refuse(Session& session, Refusal refusal) {
   session.note_refusal(refusal.error, refusal.target);
   session.log_access(name_of(refusal.error.what));
   if (refusal.reply.empty()) co_return;
-  session.arm_deadline(session.options().setup_timeout);
+  session.resume_set_up();
   Result<Done> sent = co_await send_to_client(session, std::move(refusal.reply));
   if (sent) co_await linger(session);
 }
@@ -215,7 +215,6 @@ net::Task<void> serve_socks4(Session& session) {
 
 net::Task<void> serve_socks(Session& session) {
   session.set_protocol_name("socks");
-  session.arm_deadline(session.options().setup_timeout);
   if (!session.policy().may_client_connect(session.access_client())) {
     Refusal refusal{Error{Errc::client_denied, Side::local}};
     co_await refuse(session, std::move(refusal));

@@ -52,7 +52,6 @@ net::Task<bool> accept_tls(Session& session) {
     co_return false;
   }
   session.set_resting(true);
-  session.arm_deadline(session.options().setup_timeout);
   // Kept, as it may be exchanged for another one in the middle.
   std::shared_ptr<tls::ServerContext> context = session.listener().tls(session.worker().index);
   auto made = std::make_unique<tls::Stream>(session.worker().tls, *context);

@@ -86,6 +86,16 @@ def test_refusals_and_faults_have_their_reason(dns):
         assert sorted(line["result"] for line in proxy.wait_access_lines(3)) == sorted(reasons)
 
 
+def test_a_relay_client_that_may_not_come_has_a_line():
+    with Origin(echo) as origin:
+        with Proxy("relay", "--to", origin.authority, "--allow", "192.0.2.1", access_log=True) as proxy:
+            with Client(proxy.address) as client:
+                client.expect_end()
+            line = proxy.wait_access_lines()[0]
+            assert line["result"] == "client_denied" and line["target"] == origin.authority
+            assert "dialled" not in line and not origin.connections
+
+
 def test_forward_requests_have_a_line_each():
     with HttpOrigin(lambda request: ok(b"x" * 10)) as origin, Proxy("http", access_log=True) as proxy:
         with Client(proxy.address) as client:

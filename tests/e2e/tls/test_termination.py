@@ -9,7 +9,7 @@ import pytest
 from harness.client import Client
 from harness.origin import HttpOrigin, Origin, echo, ok, payload, sha256, sink
 from harness.proxy import Proxy
-from harness.timing import limit, wait_until
+from harness.timing import Stopwatch, limit, wait_until
 from harness.tunnels import ask
 from tls_support import TlsClient, TlsSocket, client_context, openssl
 
@@ -341,6 +341,23 @@ def test_the_set_up_deadline_covers_the_handshake(authority, identity):
         assert not origin.connections[1:]
 
 
+@pytest.mark.parametrize("command, asks", [("http", b"GET http://o.example.test/ HT"), ("socks", b"\x05"),
+                                           ("mixed", b"")])
+def test_the_set_up_deadline_is_one_for_handshake_and_request(command, asks, authority, identity):
+    """Not one for each of them: a client that is slow at every step gets no more time than another."""
+    with Proxy(command, *identity.arguments, "--set", "setup_timeout=2s") as proxy, Client(proxy.address) as plain:
+        watch = Stopwatch()
+        time.sleep(1.2)
+        wrapped = TlsSocket(plain.socket, client_context(authority))
+        wrapped.sendall(asks)
+        try:
+            while wrapped.recv(1000):
+                pass
+        except OSError:
+            pass
+        assert 1.8 < watch.seconds < limit(2.7)
+
+
 def test_handshakes_under_way_are_limited(authority, identity):
     with Origin(echo) as origin, proxy_for("relay", origin, identity, "--set", "tls.handshakes_max=3") as proxy:
         waiting = [Client(proxy.address) for _ in range(3)]
@@ -362,15 +379,6 @@ def _works(proxy, origin, authority):
             return client.exactly(1) == b"x"
     except (OSError, AssertionError):
         return False
-
-
-def test_B181_renegotiation_is_refused(authority, identity):
-    """A client could force handshakes without end."""
-    with Origin(echo) as origin, proxy_for("relay", origin, identity) as proxy:
-        done = openssl("s_client", "-connect", f"127.0.0.1:{proxy.port}", "-tls1_2", "-CAfile", authority.path,
-                       stdin=b"R\n", check=False)
-        text = done.stdout + done.stderr
-        assert b"RENEGOTIATING" in text and (b"no renegotiation" in text or b"unexpected" in text or b"error" in text)
 
 
 def test_B013_small_messages_are_not_held_up(authority, identity):
