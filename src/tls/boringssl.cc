@@ -76,6 +76,7 @@ void set_preferences(SSL_CTX* context) {
                           "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384");
 }
 
+// Takes effect when the handshake is done, and has to be said before: 0.6 KB less to keep.
 void set_preferences(SSL* connection) {
   SSL_set_shed_handshake_config(connection, 1);
 }

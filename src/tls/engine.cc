@@ -18,8 +18,7 @@ const char* take_error_text() {
 
 Engine::Engine(Workspace& workspace, ServerContext& context)
     : workspace_(workspace), connection_(context.open_connection()) {
-  BIO* bio = workspace.share_bio();
-  SSL_set_bio(connection_, bio, bio);
+  prepare();
   SSL_set_accept_state(connection_);
 }
 
@@ -30,9 +29,15 @@ Engine::Engine(Workspace& workspace, ClientContext& context, const std::string& 
     failure_text_ = "the name is none that a certificate could be for";
     return;
   }
-  BIO* bio = workspace.share_bio();
-  SSL_set_bio(connection_, bio, bio);
+  prepare();
   SSL_set_connect_state(connection_);
+}
+
+void Engine::prepare() {
+  BIO* bio = workspace_.share_bio();
+  SSL_set_bio(connection_, bio, bio);
+  judges_ = (SSL_get_verify_mode(connection_) & SSL_VERIFY_PEER) != 0;
+  set_preferences(connection_);
 }
 
 // The library would take a connection that ends without both close_notifies as a reason to spoil
@@ -56,8 +61,7 @@ Step Engine::step_of(int result) {
   certificate_refused_ = reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE;
   failure_text_ = take_error_text();
   const long verdict = SSL_get_verify_result(connection_);
-  const bool judged = (SSL_get_verify_mode(connection_) & SSL_VERIFY_PEER) != 0;
-  if (judged && verdict != X509_V_OK) {
+  if (judges_ && verdict != X509_V_OK) {
     certificate_refused_ = true;
     failure_text_ = X509_verify_cert_error_string(verdict);
   }
@@ -69,9 +73,7 @@ Step Engine::shake_hands(ByteSpan& input) {
   workspace_.set_input(input);
   const int result = SSL_do_handshake(connection_);
   input = workspace_.input();
-  if (result != 1) return step_of(result);
-  set_preferences(connection_);
-  return Step::done;
+  return result == 1 ? Step::done : step_of(result);
 }
 
 bool Engine::output_may_wait() const {
@@ -122,7 +124,7 @@ void Engine::close() {
 }
 
 std::string Engine::verified_name() const {
-  if (!connection_ || (SSL_get_verify_mode(connection_) & SSL_VERIFY_PEER) == 0) return {};
+  if (!judges_) return {};
   const OwnedCertificate certificate(SSL_get_peer_certificate(connection_));
   if (!certificate || SSL_get_verify_result(connection_) != X509_V_OK) return {};
   const OwnedBio text(BIO_new(BIO_s_mem()));

@@ -58,11 +58,13 @@ class Engine {
   std::string verified_name() const;
 
  private:
+  void prepare();
   Step step_of(int result);
 
   Workspace& workspace_;
   ssl_st* connection_;
   const char* failure_text_ = "";
+  bool judges_ = false;  // the other side is asked for a certificate, which has to be good
   bool certificate_refused_ = false;
 };
 

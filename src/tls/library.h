@@ -45,9 +45,10 @@ extern const bool kContextHoldsBothKinds;
 // Of the client whose ServerName callback is running.
 bool offers_ecdsa(const SSL* connection);
 
-// AES-128 first, or ChaCha20 where the client prefers it; no renegotiation; what can go after the
-// handshake goes.
+// AES-128 first, or ChaCha20 where the client prefers it; no renegotiation.
 void set_preferences(SSL_CTX* context);
+// What can go after the handshake goes then: from its end on, the connection may not be asked for
+// what was set.
 void set_preferences(SSL* connection);
 // The groups that a proxy should offer today. False where the library takes none of it.
 bool set_default_groups(SSL_CTX* context);

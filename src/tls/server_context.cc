@@ -9,11 +9,13 @@
 namespace headrace::tls {
 namespace {
 
-// A ticket is good only where the same client certificates are asked for.
-bool set_session_context(SSL_CTX* context, const std::string& client_ca) {
+// A ticket is good only where the same client certificates are asked for, as much.
+bool set_session_context(SSL_CTX* context, const std::string& client_ca, ClientCertificate mode) {
+  const std::string asked =
+      (mode == ClientCertificate::required ? "required " : "optional ") + client_ca;
   uint8_t digest[EVP_MAX_MD_SIZE];
   unsigned bytes = 0;
-  return EVP_Digest(client_ca.data(), client_ca.size(), digest, &bytes, EVP_sha256(), nullptr) &&
+  return EVP_Digest(asked.data(), asked.size(), digest, &bytes, EVP_sha256(), nullptr) &&
          SSL_CTX_set_session_id_context(context, digest, bytes);
 }
 
@@ -112,7 +114,10 @@ ServerContext::Context ServerContext::make_context(const ServerOptions& options,
     fault = options.client_ca + " holds no certificate in PEM";
     return nullptr;
   }
-  set_session_context(context.get(), client_ca);
+  if (!set_session_context(context.get(), client_ca, options.client_certificate)) {
+    fault = "the library cannot make a digest of tls.client_ca";
+    return nullptr;
+  }
   if (!alpn_.empty()) SSL_CTX_set_alpn_select_cb(context.get(), choose_alpn, &alpn_);
   if (refuses_unknown_names_) check_hello_name(context.get(), knows_name, this);
   SSL_CTX_set_tlsext_servername_callback(context.get(), choose);

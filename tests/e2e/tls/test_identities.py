@@ -216,7 +216,9 @@ def test_a_client_that_is_never_answered_gets_its_ticket(authority, identity):
                 client.send(b"x")
                 wait_until(lambda number=number: silent.connections and
                            silent.connections[0].received_bytes == number, 3, "the byte at the origin")
-            assert select.select([client.plain.socket], [], [], limit(2))[0]
+            # BoringSSL keeps tickets inside until there is something to write, however long.
+            if "BoringSSL" not in run("version").stdout:
+                assert select.select([client.plain.socket], [], [], limit(2))[0]
             client.fin()
             assert client.to_end().startswith(b"2 ")
             assert client.socket.tls.session.has_ticket
