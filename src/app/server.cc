@@ -161,19 +161,27 @@ void Server::reload_certificates() {
   LogSink& log = log_.sink(worker_count_);
   for (size_t i = 0; i < listeners_.size(); ++i) {
     session::Listener& listener = *listeners_[i];
-    if (!listener.options().tls.enabled()) continue;
+    const bool from_clients = listener.options().tls.enabled();
+    const bool to_destination = listener.options().to_tls.enabled;
+    if (!from_clients && !to_destination) continue;
     tls_[i].reload(log);
     for (size_t j = 0; j < worker_count_; ++j) {
       std::string fault;
-      std::shared_ptr<tls::ServerContext> context = tls_[i].make_server_context(fault);
-      if (!context) {
+      std::shared_ptr<tls::ServerContext> server;
+      std::shared_ptr<tls::ClientContext> client;
+      if (from_clients) server = tls_[i].make_server_context(fault);
+      if (to_destination && fault.empty()) client = tls_[i].make_client_context(fault);
+      if (!fault.empty()) {
         LogLine line;
         line.add("event", "reload_failed").add("listener", listener.options().name);
         line.add("details", fault);
         log.write(LogLevel::error, line.text());
         break;
       }
-      workers_[j]->post([&listener, j, context](WorkerThread&) { listener.set_tls(j, context); });
+      workers_[j]->post([&listener, j, server, client](WorkerThread&) {
+        if (server) listener.set_tls(j, server);
+        if (client) listener.set_to_tls(j, client);
+      });
     }
   }
 }

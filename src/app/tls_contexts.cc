@@ -22,20 +22,25 @@ std::optional<tls::Identity> TlsContexts::load_identity(size_t index, std::strin
                             index < tls.staples.size() ? tls.staples[index] : std::string(), fault);
 }
 
-bool TlsContexts::load_to_tls(std::string& fault) {
+bool TlsContexts::load_authorities(const std::string& file, std::string& text, std::string& fault) {
+  if (file.empty()) return true;
+  std::optional<std::string> read = tls::read_authorities(file, fault);
+  if (read) text = std::move(*read);
+  return read.has_value();
+}
+
+bool TlsContexts::load_to_identity(std::string& fault) {
   const tls::ClientOptions& to_tls = options_.to_tls;
-  if (!to_tls.ca.empty()) {
-    std::optional<std::string> ca = tls::read_file(to_tls.ca, fault);
-    if (!ca) return false;
-    to_ca_ = std::move(*ca);
-  }
   if (to_tls.certificate.empty()) return true;
-  to_identity_ = tls::load_identity(to_tls.certificate, to_tls.key, {}, fault);
-  return to_identity_.has_value();
+  std::optional<tls::Identity> identity =
+      tls::load_identity(to_tls.certificate, to_tls.key, {}, fault);
+  if (identity) to_identity_ = std::move(*identity);
+  return identity.has_value();
 }
 
 bool TlsContexts::load(std::string& fault) {
-  if (!load_to_tls(fault)) return false;
+  if (!load_authorities(options_.to_tls.ca, to_ca_, fault) || !load_to_identity(fault))
+    return false;
   if (!options_.tls.enabled()) return true;
   ticket_keys_ = std::make_shared<tls::TicketKeys>();
   for (size_t i = 0; i < options_.tls.certificates.size(); ++i) {
@@ -43,31 +48,24 @@ bool TlsContexts::load(std::string& fault) {
     if (!identity) return false;
     identities_.push_back(std::move(*identity));
   }
-  if (options_.tls.client_ca.empty()) return true;
-  std::optional<std::string> client_ca = tls::read_file(options_.tls.client_ca, fault);
-  if (!client_ca) return false;
-  client_ca_ = std::move(*client_ca);
-  return true;
+  return load_authorities(options_.tls.client_ca, client_ca_, fault);
 }
 
 void TlsContexts::reload(LogSink& log) {
   std::string fault;
+  const auto tell = [&](bool read) {
+    if (read) return;
+    write(log, LogLevel::error, "reload_failed", options_.name,
+          fault + "; what was read before stays");
+  };
   for (size_t i = 0; i < identities_.size(); ++i) {
     std::optional<tls::Identity> identity = load_identity(i, fault);
-    if (identity)
-      identities_[i] = std::move(*identity);
-    else
-      write(log, LogLevel::error, "reload_failed", options_.name,
-            fault + "; what was read before stays");
+    if (identity) identities_[i] = std::move(*identity);
+    tell(identity.has_value());
   }
-  if (!options_.tls.client_ca.empty()) {
-    std::optional<std::string> client_ca = tls::read_file(options_.tls.client_ca, fault);
-    if (client_ca)
-      client_ca_ = std::move(*client_ca);
-    else
-      write(log, LogLevel::error, "reload_failed", options_.name,
-            fault + "; what was read before stays");
-  }
+  tell(load_authorities(options_.tls.client_ca, client_ca_, fault));
+  tell(load_authorities(options_.to_tls.ca, to_ca_, fault));
+  tell(load_to_identity(fault));
   log_warnings(log);
   write(log, LogLevel::info, "reloaded", options_.name, "certificates");
 }

@@ -34,7 +34,9 @@ class TlsContexts {
   std::shared_ptr<tls::ClientContext> make_client_context(std::string& fault) const;
 
  private:
-  bool load_to_tls(std::string& fault);
+  // Both leave what was read before where they fail.
+  static bool load_authorities(const std::string& file, std::string& text, std::string& fault);
+  bool load_to_identity(std::string& fault);
   std::optional<tls::Identity> load_identity(size_t index, std::string& fault) const;
 
   const session::ListenerOptions& options_;

@@ -95,7 +95,7 @@ net::Task<Result<Done>> connect_tls(Session& session, const Target& target,
     name = target.host.is_name() ? std::string(target.host.name()) : target.host.to_string();
   bool is_address = IpAddress::parse(name).has_value();
   std::string destination = target.to_string();
-  // The listener keeps it as long as its sessions last.
+  // Only to begin with: the connection keeps what it needs of it.
   tls::ClientContext& context = *session.listener().to_tls(session.worker().index);
   auto made =
       std::make_unique<tls::Stream>(session.worker().tls, context, name, is_address, destination);

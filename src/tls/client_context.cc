@@ -30,6 +30,14 @@ void ClientContext::Free::operator()(ssl_session_st* session) const {
 
 ClientContext::~ClientContext() = default;
 
+int ClientContext::all_sessions_index() {
+  static const int kIndex = SSL_CTX_get_ex_new_index(
+      0, nullptr, nullptr, nullptr, [](void*, void* kept, CRYPTO_EX_DATA*, int, long, void*) {
+        delete static_cast<AllSessions*>(kept);
+      });
+  return kIndex;
+}
+
 std::unique_ptr<ClientContext> ClientContext::create(const ClientOptions& options,
                                                      const std::string& ca,
                                                      const std::optional<Identity>& identity,
@@ -38,6 +46,8 @@ std::unique_ptr<ClientContext> ClientContext::create(const ClientOptions& option
   self->context_.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* context = self->context_.get();
   HEADRACE_ASSERT(context);
+  self->sessions_ = new AllSessions();
+  SSL_CTX_set_ex_data(context, all_sessions_index(), self->sessions_);
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
   set_preferences(context);
@@ -98,10 +108,10 @@ ssl_st* ClientContext::open_connection(const std::string& name, bool is_address,
     return nullptr;
   }
   std::string key = name + ' ' + std::string(destination);
-  auto found = sessions_.find(key);
-  if (found == sessions_.end() && sessions_.size() < kDestinationsMax)
-    found = sessions_.emplace(std::move(key), Sessions()).first;
-  if (found != sessions_.end()) {
+  auto found = sessions_->find(key);
+  if (found == sessions_->end() && sessions_->size() < kDestinationsMax)
+    found = sessions_->emplace(std::move(key), Sessions()).first;
+  if (found != sessions_->end()) {
     SSL_set_ex_data(connection, sessions_index(), &found->second);
     go_on_with_a_session(connection, found->second);
   }

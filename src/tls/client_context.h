@@ -47,6 +47,8 @@ class ClientContext {
   };
   using Session = std::unique_ptr<ssl_session_st, Free>;
   using Sessions = std::deque<Session>;
+  // Of destinations.
+  using AllSessions = std::unordered_map<std::string, Sessions>;
 
   ClientContext() = default;
   bool set_trust(const ClientOptions& options, const std::string& ca, std::string& fault);
@@ -54,9 +56,13 @@ class ClientContext {
   void go_on_with_a_session(ssl_st* connection, Sessions& sessions);
   static int keep_session(ssl_st* connection, ssl_session_st* session);
 
+  static int all_sessions_index();
+
   std::unique_ptr<ssl_ctx_st, Free> context_;
-  // Entries stay where they are, and for good: connections point to theirs.
-  std::unordered_map<std::string, Sessions> sessions_;
+  // The library's context owns them, and every connection that context: they get sessions as long
+  // as they last, also when this here has been exchanged for another one. Entries stay where they
+  // are, and for good: connections point to theirs.
+  AllSessions* sessions_ = nullptr;
 };
 
 }  // namespace headrace::tls

@@ -30,6 +30,14 @@ std::optional<std::string> read_file(const std::string& path, std::string& fault
   return text;
 }
 
+std::optional<std::string> read_authorities(const std::string& path, std::string& fault) {
+  std::optional<std::string> text = read_file(path, fault);
+  if (!text) return std::nullopt;
+  if (!parse_chain(*text).empty()) return text;
+  fault = path + " holds no certificate in PEM";
+  return std::nullopt;
+}
+
 std::optional<Identity> load_identity(const std::string& certificate_file,
                                       const std::string& key_file, const std::string& staple_file,
                                       std::string& fault) {

@@ -19,6 +19,8 @@ struct Identity {
 
 // nullopt with `fault` filled, which names the file.
 std::optional<std::string> read_file(const std::string& path, std::string& fault);
+// The text of a file of certificates; there has to be one.
+std::optional<std::string> read_authorities(const std::string& path, std::string& fault);
 // `staple_file` may be empty.
 std::optional<Identity> load_identity(const std::string& certificate_file,
                                       const std::string& key_file, const std::string& staple_file,

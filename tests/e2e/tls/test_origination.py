@@ -1,6 +1,7 @@
 """TLS to the destination of a relay: whom it trusts, what it goes on with, and how it ends."""
 
 import re
+import signal
 import ssl
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from harness.client import Client
 from harness.origin import Origin, echo, payload, sha256
 from harness.proxy import Proxy, run
+from harness.timing import wait_until
 from tls_support import Authority
 
 MIB = 1024 * 1024
@@ -178,6 +180,43 @@ def test_B177_a_session_never_stands_for_another_name(authority):
         assert origin.sessions == [False, True, True]
         with relay(origin, "--to-ca", authority.path, "--to-name", "y.example.test") as proxy:
             assert exchange(proxy) == (b"", "reset")
+
+
+def reload(proxy, word):
+    before = len(re.findall(word, proxy.log_text))
+    proxy.signal(signal.SIGHUP)
+    wait_until(lambda: len(re.findall(word, proxy.log_text)) > before, 3, lambda: proxy.log_text)
+
+
+def test_B163_whom_it_trusts_and_who_it_is_reload(authority, tmp_path):
+    """New certificates came only with a restart; half-written files lost all of them."""
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other", "Other")
+    trusted = tmp_path / "trusted.pem"
+    trusted.write_text(other.path.read_text())
+    shown, second = authority.issue(subject="/CN=one"), authority.issue(subject="/CN=two")
+    with TlsOrigin(answer_once, authority.issue("IP:127.0.0.1"), client_ca=authority) as origin, \
+            relay(origin, "--to-ca", trusted, "--set", f"to_tls.certificate={shown.certificate}",
+                  "--set", f"to_tls.key={shown.key}") as proxy:
+        assert exchange(proxy) == (b"", "reset")
+        trusted.write_text(authority.path.read_text())
+        reload(proxy, "event=reloaded")
+        held = Client(proxy.address)
+        wait_until(lambda: len(origin.subjects) == 1, 3, "the held connection's handshake")
+        assert exchange(proxy) == GOOD
+
+        shown.certificate.write_text(second.certificate.read_text())
+        shown.key.write_text(second.key.read_text())
+        reload(proxy, "event=reloaded")
+        assert exchange(proxy) == GOOD
+        trusted.write_text("nothing")
+        reload(proxy, f"event=reload_failed.*{re.escape(str(trusted))}")
+        assert exchange(proxy) == GOOD
+        names = [dict(entry[0] for entry in subject["subject"])["commonName"] for subject in origin.subjects]
+        assert names == ["one", "one", "two", "two"]
+        with held:
+            held.send(b"hello")
+            assert (held.to_end(), held.ended) == GOOD
 
 
 def test_bulk_each_way(authority, identity):
