@@ -29,6 +29,26 @@ bool TlsContexts::load_authorities(const std::string& file, std::string& text, s
   return read.has_value();
 }
 
+bool TlsContexts::load_ticket_keys(std::string& fault) {
+  const std::string& file = options_.tls.ticket_keys;
+  if (file.empty()) {
+    if (!ticket_keys_) ticket_keys_ = std::make_shared<tls::TicketKeys>();
+    return true;
+  }
+  const std::optional<std::string> bytes = tls::read_file(file, fault);
+  if (!bytes) return false;
+  std::vector<tls::TicketKeys::Key> keys = tls::TicketKeys::parse(as_bytes(*bytes));
+  if (keys.empty()) {
+    fault = file + " holds no ticket keys: 80 bytes for each, 1 to 16 of them";
+    return false;
+  }
+  if (ticket_keys_)
+    ticket_keys_->replace(std::move(keys));
+  else
+    ticket_keys_ = std::make_shared<tls::TicketKeys>(std::move(keys));
+  return true;
+}
+
 bool TlsContexts::load_to_identity(std::string& fault) {
   const tls::ClientOptions& to_tls = options_.to_tls;
   if (to_tls.certificate.empty()) return true;
@@ -42,7 +62,7 @@ bool TlsContexts::load(std::string& fault) {
   if (!load_authorities(options_.to_tls.ca, to_ca_, fault) || !load_to_identity(fault))
     return false;
   if (!options_.tls.enabled()) return true;
-  ticket_keys_ = std::make_shared<tls::TicketKeys>();
+  if (!load_ticket_keys(fault)) return false;
   for (size_t i = 0; i < options_.tls.certificates.size(); ++i) {
     std::optional<tls::Identity> identity = load_identity(i, fault);
     if (!identity) return false;
@@ -63,6 +83,7 @@ void TlsContexts::reload(LogSink& log) {
     if (identity) identities_[i] = std::move(*identity);
     tell(identity.has_value());
   }
+  if (options_.tls.enabled()) tell(load_ticket_keys(fault));
   tell(load_authorities(options_.tls.client_ca, client_ca_, fault));
   tell(load_authorities(options_.to_tls.ca, to_ca_, fault));
   tell(load_to_identity(fault));
@@ -74,6 +95,10 @@ void TlsContexts::log_warnings(LogSink& log) const {
   for (size_t i = 0; i < identities_.size(); ++i)
     for (const std::string& warning : tls::warnings_about(identities_[i], options_.tls.keys[i]))
       write(log, LogLevel::warn, "certificate", options_.name, warning);
+  const std::string& ticket_keys = options_.tls.ticket_keys;
+  if (!ticket_keys.empty() && tls::everyone_can_read(ticket_keys))
+    write(log, LogLevel::warn, "ticket_keys", options_.name,
+          "the ticket keys " + ticket_keys + " can be read by everyone on this host");
   if (to_identity_)
     for (const std::string& warning : tls::warnings_about(*to_identity_, options_.to_tls.key))
       write(log, LogLevel::warn, "certificate", options_.name, warning);

@@ -97,6 +97,10 @@ std::vector<Option> make_options() {
                                       {{"required", tls::ClientCertificate::required},
                                        {"optional", tls::ClientCertificate::optional}}),
        "What becomes of a client that has no certificate, where it is asked for one."},
+      {"tls.ticket_keys", kListener, kNeedsRestart, file_or_none(in(&Tls::ticket_keys)),
+       "Keys that session tickets are sealed with, for hosts that share them or a restart to go on "
+       "with: 80 random bytes each, at most 16. The first seals, all open; HUP reads them again. "
+       "none: made at start, another one every 12 hours."},
       {"tls.unknown_name", kListener, kNeedsRestart,
        choice<tls::UnknownName>(in(&Tls::unknown_name),
                                 {{"first_certificate", tls::UnknownName::first_certificate},

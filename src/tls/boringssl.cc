@@ -35,7 +35,8 @@ int ticket_key(SSL* connection, uint8_t* name, uint8_t* iv, EVP_CIPHER_CTX* ciph
   const bool ready =
       HMAC_Init_ex(mac, key->hmac.data(), key->hmac.size(), EVP_sha256(), nullptr) == 1 &&
       EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key->aes.data(), iv) == 1;
-  return ready ? 1 : -1;
+  if (!ready) return -1;
+  return wants_another_ticket(connection, *key, keys) ? 2 : 1;
 }
 
 // The ServerName callback of the same connection runs right after this, on the same thread.

@@ -78,10 +78,14 @@ std::optional<Identity> load_identity(const std::string& certificate_file,
   return identity;
 }
 
+bool everyone_can_read(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0;
+}
+
 std::vector<std::string> warnings_about(const Identity& identity, const std::string& key_file) {
   std::vector<std::string> warnings;
-  struct stat status {};
-  if (stat(key_file.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0)
+  if (everyone_can_read(key_file))
     warnings.push_back("the private key " + key_file + " can be read by everyone on this host");
   const std::vector<OwnedCertificate> chain = parse_chain(identity.certificate);
   if (chain.empty()) return warnings;

@@ -25,6 +25,8 @@ std::optional<std::string> read_authorities(const std::string& path, std::string
 std::optional<Identity> load_identity(const std::string& certificate_file,
                                       const std::string& key_file, const std::string& staple_file,
                                       std::string& fault);
+// Whether a file that should be secret is not.
+bool everyone_can_read(const std::string& path);
 // What an operator should know though it keeps nobody from starting: a key that others can read, a
 // certificate that is over or not yet valid. One line each.
 std::vector<std::string> warnings_about(const Identity& identity, const std::string& key_file);

@@ -16,10 +16,9 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "tls/ticket_keys.h"
 
 namespace headrace::tls {
-
-class TicketKeys;
 
 template <auto kFree>
 struct Freeing {
@@ -59,6 +58,9 @@ using NameCheck = bool (*)(const void* self, std::string_view name);
 void check_hello_name(SSL_CTX* context, NameCheck check, const void* self);
 // The OCSP response for the context's certificate.
 void set_staple(SSL_CTX* context, std::string response);
+// Whether a client that goes on by a ticket gets another one: for TLS 1.3, as it should use each
+// but once (RFC 8446 appendix C.4), and where the key will soon be gone.
+bool wants_another_ticket(const SSL* connection, const TicketKeys::Key& key, TicketKeys& keys);
 // Tickets are sealed with these, which outlive the context.
 void set_ticket_keys(SSL_CTX* context, TicketKeys& keys);
 // Whether a session may be used for one connection only (RFC 8446 appendix C.4).

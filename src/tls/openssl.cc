@@ -44,7 +44,8 @@ int ticket_key(SSL* connection, uint8_t* name, uint8_t* iv, EVP_CIPHER_CTX* ciph
   if (!key) return 0;
   const bool ready = seal_with(*key, mac) && EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nullptr,
                                                                 key->aes.data(), iv) == 1;
-  return ready ? 1 : -1;
+  if (!ready) return -1;
+  return wants_another_ticket(connection, *key, keys) ? 2 : 1;
 }
 
 int give_staple(SSL* connection, void* staple) {

@@ -25,6 +25,7 @@ struct ServerOptions {
   std::vector<std::string> keys;          // one for each certificate
   std::vector<std::string> staples;       // OCSP responses (DER), for the first certificates
   std::string client_ca;                  // a file; empty: clients are not asked for certificates
+  std::string ticket_keys;                // a file; empty: they are made at start
   ClientCertificate client_certificate = ClientCertificate::required;
   UnknownName unknown_name = UnknownName::first_certificate;
   Version min_version = Version::tls12;

@@ -23,7 +23,32 @@ TicketKeys::Key new_key() {
 
 }  // namespace
 
+bool wants_another_ticket(const SSL* connection, const TicketKeys::Key& key, TicketKeys& keys) {
+  return SSL_version(connection) == TLS1_3_VERSION || keys.current().name != key.name;
+}
+
 TicketKeys::TicketKeys(Time now) : current_(new_key()), made_(now) {}
+
+void TicketKeys::replace(std::vector<Key> given) {
+  std::lock_guard lock(mutex_);
+  given_ = std::move(given);
+}
+
+std::vector<TicketKeys::Key> TicketKeys::parse(ByteSpan bytes) {
+  std::vector<Key> keys;
+  if (bytes.size() % kKeyBytes != 0 || bytes.size() / kKeyBytes > kGivenMax) return keys;
+  for (; !bytes.empty(); bytes = bytes.subspan(kKeyBytes)) {
+    Key& key = keys.emplace_back();
+    auto from = bytes.begin();
+    for (const std::span<uint8_t> part :
+         {std::span<uint8_t>(key.name), std::span<uint8_t>(key.hmac),
+          std::span<uint8_t>(key.aes)}) {
+      std::copy_n(from, part.size(), part.begin());
+      from += static_cast<std::ptrdiff_t>(part.size());
+    }
+  }
+  return keys;
+}
 
 void TicketKeys::rotate(Time now) {
   if (now < made_ + kRotation) return;
@@ -35,6 +60,7 @@ void TicketKeys::rotate(Time now) {
 
 TicketKeys::Key TicketKeys::current(Time now) {
   std::lock_guard lock(mutex_);
+  if (!given_.empty()) return given_.front();
   rotate(now);
   return current_;
 }
@@ -42,6 +68,9 @@ TicketKeys::Key TicketKeys::current(Time now) {
 std::optional<TicketKeys::Key> TicketKeys::find(std::span<const uint8_t, kNameBytes> name,
                                                 Time now) {
   std::lock_guard lock(mutex_);
+  for (const Key& key : given_)
+    if (std::equal(name.begin(), name.end(), key.name.begin())) return key;
+  if (!given_.empty()) return std::nullopt;
   rotate(now);
   if (std::equal(name.begin(), name.end(), current_.name.begin())) return current_;
   if (previous_ && std::equal(name.begin(), name.end(), previous_->name.begin())) return previous_;

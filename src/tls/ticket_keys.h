@@ -1,5 +1,6 @@
 // The keys that session tickets are sealed with: ours and not the library's, so that a ticket that
-// one worker gave is good at all of them. They live in memory only: a restart ends the sessions.
+// one worker gave is good at all of them. Made here they live in memory only, and a restart ends
+// the sessions; given by the operator they are good wherever else he gives them.
 //
 // Any thread; a lock for a moment in each handshake that makes or reads a ticket.
 #pragma once
@@ -10,6 +11,10 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
 
 namespace headrace::tls {
 
@@ -28,7 +33,16 @@ class TicketKeys {
     std::array<uint8_t, 32> hmac;
   };
 
+  static constexpr size_t kKeyBytes = kNameBytes + 32 + 32;
+  static constexpr size_t kGivenMax = 16;
+
   explicit TicketKeys(Time now = std::chrono::steady_clock::now());
+  // Given ones: the first seals, all open, until they are replaced.
+  explicit TicketKeys(std::vector<Key> given) : given_(std::move(given)) {}
+  void replace(std::vector<Key> given);
+  // The bytes of a file: name, key of HMAC-SHA-256, key of AES-256 of each, as nginx has them too.
+  // Empty where they are not 1 to kGivenMax whole keys.
+  static std::vector<Key> parse(ByteSpan bytes);
 
   // To seal with.
   Key current(Time now = std::chrono::steady_clock::now());
@@ -40,6 +54,7 @@ class TicketKeys {
   void rotate(Time now);
 
   std::mutex mutex_;
+  std::vector<Key> given_;  // or else:
   Key current_;
   std::optional<Key> previous_;
   Time made_;

@@ -1,5 +1,6 @@
 """Who the proxy is to its clients, and who they have to be: files, names, kinds of keys, client certificates."""
 
+import os
 import re
 import select
 import signal
@@ -190,13 +191,58 @@ def test_the_staple_is_given(authority, identity, origin, tmp_path):
 def test_sessions_resume_at_every_worker(version, authority, identity, origin):
     with relay(origin, *identity.arguments, "--workers", "2") as proxy:
         context = client_context(authority, version=version)
-        session = None
+        session, tickets = None, set()
         for number in range(8):
             with TlsClient(proxy.address, context, session=session) as client:
                 client.send(b"x")
                 assert client.exactly(1) == b"x"
                 assert client.socket.tls.session_reused == (number > 0)
                 session = client.socket.tls.session
+                tickets.add(session.id)
+        # A ticket of TLS 1.3 is for one use, so each connection has to give the next.
+        assert len(tickets) == (8 if version == ssl.TLSVersion.TLSv1_3 else 1)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_ticket_keys_from_a_file_outlive_a_restart(version, authority, identity, origin, tmp_path):
+    """And go when the file says so, at HUP."""
+    keys = tmp_path / "tickets.key"
+    old, new = os.urandom(80), os.urandom(80)
+    context = client_context(authority, version=version)
+
+    def exchange(proxy, session):
+        with TlsClient(proxy.address, context, session=session) as client:
+            client.send(b"x")
+            assert client.exactly(1) == b"x"
+            return client.socket.tls.session_reused, client.socket.tls.session
+
+    def reload(proxy, content, word="event=reloaded"):
+        keys.write_bytes(content)
+        before = proxy.log_text.count(word)
+        proxy.signal(signal.SIGHUP)
+        wait_until(lambda: proxy.log_text.count(word) > before, 3, lambda: proxy.log_text)
+
+    def start():
+        return relay(origin, *identity.arguments, "--set", f"tls.ticket_keys={keys}")
+
+    keys.write_bytes(old)
+    keys.chmod(0o644)
+    with start() as proxy:
+        proxy.wait_log("event=ticket_keys.*can be read by everyone")
+        reused, session = exchange(proxy, None)
+        assert not reused
+    with start() as proxy:
+        assert exchange(proxy, session)[0]
+        reload(proxy, new + old)
+        reused, second = exchange(proxy, session)
+        assert reused, "an older key still opens"
+        reload(proxy, new)
+        assert exchange(proxy, second)[0] and not exchange(proxy, session)[0]
+        reload(proxy, b"short", "event=reload_failed")
+        assert exchange(proxy, second)[0]
+    keys.write_bytes(b"x" * 79)
+    assert "tickets.key holds no ticket keys" in run(
+        "relay", "127.0.0.1:0", "--to", "127.0.0.1:9", *identity.arguments, "--set", f"tls.ticket_keys={keys}").stderr
 
 
 def test_a_ticket_leaves_with_the_first_bytes(authority, identity, origin):

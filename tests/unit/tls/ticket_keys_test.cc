@@ -42,5 +42,42 @@ TEST(ticket_keys, a_foreign_name_opens_nothing) {
   EXPECT_FALSE(keys.find(others.current(kStart).name, kStart));
 }
 
+std::vector<uint8_t> numbered_bytes(size_t count) {
+  std::vector<uint8_t> bytes(count);
+  for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(i);
+  return bytes;
+}
+
+TEST(ticket_keys, of_given_ones_the_first_seals_and_all_open_for_good) {
+  TicketKeys keys(TicketKeys::parse(numbered_bytes(2 * TicketKeys::kKeyBytes)));
+  const TicketKeys::Key first = keys.current(kStart);
+  EXPECT_EQ(first.name[0], 0);
+  EXPECT_EQ(first.hmac[0], 16);
+  EXPECT_EQ(first.aes[0], 48);
+  TicketKeys::Key second;
+  for (size_t i = 0; i < second.name.size(); ++i) second.name[i] = static_cast<uint8_t>(80 + i);
+  for (const auto now : {kStart, kStart + 1000h}) {
+    EXPECT_TRUE(keys.find(first.name, now));
+    ASSERT_TRUE(keys.find(second.name, now));
+    EXPECT_EQ(keys.find(second.name, now)->aes[31], 159);
+  }
+}
+
+TEST(ticket_keys, given_ones_are_replaced_at_once) {
+  TicketKeys keys(TicketKeys::parse(numbered_bytes(2 * TicketKeys::kKeyBytes)));
+  const TicketKeys::Key first = keys.current();
+  std::vector<uint8_t> others = numbered_bytes(TicketKeys::kKeyBytes);
+  others[0] = 77;
+  keys.replace(TicketKeys::parse(others));
+  EXPECT_EQ(keys.current().name[0], 77);
+  EXPECT_FALSE(keys.find(first.name));
+}
+
+TEST(ticket_keys, only_whole_ones_are_taken_and_not_too_many) {
+  for (const size_t bytes : {0, 1, 79, 81, 48, 17 * 80})
+    EXPECT_TRUE(TicketKeys::parse(numbered_bytes(bytes)).empty()) << bytes;
+  EXPECT_EQ(TicketKeys::parse(numbered_bytes(16 * 80)).size(), 16u);
+}
+
 }  // namespace
 }  // namespace headrace::tls
