@@ -1,4 +1,4 @@
-"""Chromium, headless, loads a page with 200 resources and speaks to a WebSocket, through http and through socks.
+"""Chromium, headless, loads a page with 200 resources and speaks to a WebSocket, through http, https and socks proxies.
 
 The page's host name is known to the proxy's resolver only, so nothing can get there round the proxy.
 """
@@ -122,14 +122,15 @@ def write_page_fixture(nginx):
     return lambda ws_url: (folder / "index.html").write_text(_PAGE.format(resources=RESOURCES, ws_url=ws_url))
 
 
-@pytest.mark.parametrize("command, scheme", [("http", "http"), ("socks", "socks5"), ("mixed", "http")])
+@pytest.mark.parametrize("command, scheme", [("http", "http"), ("socks", "socks5"), ("mixed", "http"), ("http", "https")])
 @pytest.mark.parametrize("tls", [False, True], ids=["http page", "https page"])
 def test_page_with_200_resources(tmp_path, nginx, certificate, dns, write_page, command, scheme, tls):
     before = len(nginx.access_lines())
 
     def find_report():
         return next((line for line in nginx.access_lines()[before:] if "/page/report?" in line), None)
-    with Proxy(command, *dns.options(), access_log=True) as proxy, \
+    own_tls = ("--tls-cert", certificate.cert, "--tls-key", certificate.key) if scheme == "https" else ()
+    with Proxy(command, *own_tls, *dns.options(), access_log=True) as proxy, \
          WebSocketEcho(certificate if tls else None) as echo:
         write_page(echo.url)
         page = f"https://o.example.test:{nginx.tls_port}" if tls else f"http://o.example.test:{nginx.port}"
@@ -140,4 +141,4 @@ def test_page_with_200_resources(tmp_path, nginx, certificate, dns, write_page, 
     loaded = {match.group(1) for line in lines if (match := re.search(r'"GET /page/r/(\d+)\.svg [^"]*" 200 ', line))}
     assert len(loaded) == RESOURCES
     assert re.search(rf"images={RESOURCES}&ws=echoed&put=20[14] ", report), report
-    assert all(('via="1.1 headrace' in line) == (scheme == "http" and not tls) for line in lines)
+    assert all(('via="1.1 headrace' in line) == (scheme != "socks5" and not tls) for line in lines)
