@@ -1,5 +1,6 @@
 """Clients that keep the proxy busy with TLS itself."""
 
+import socket
 import ssl
 import time
 
@@ -10,7 +11,7 @@ from harness.client import Client
 from harness.origin import Origin, echo
 from harness.proxy import Proxy
 from harness.timing import SLOW, limit, wait_until
-from tls_support import TlsSocket, client_context, openssl
+from tls_support import TlsClient, TlsSocket, client_context, openssl
 
 # What the proxy has taken when it ends such a client: its limit, and what the sockets hold.
 TAKEN_BYTES_MAX = 8 * 1024 * 1024
@@ -48,9 +49,10 @@ def shake_hands(client, authority, version, log):
 
 
 def send_until_ended(client, pieces):
-    """How much of it was taken; an AssertionError if all was."""
+    """How much of it was taken; fails if nobody ended the connection."""
     taken = 0
     client.socket.settimeout(limit(20))
+    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)  # what it holds is not taken
     try:
         for piece in pieces:
             client.socket.sendall(piece)
@@ -61,8 +63,33 @@ def send_until_ended(client, pieces):
         while client.socket.recv(65536):
             pass
     except ConnectionResetError:
-        return taken
-    raise AssertionError(f"{taken} bytes were taken")
+        pass
+    return taken
+
+
+def handshake_message(kind, length):
+    """Its head, and all of its body, in records of 16 KiB."""
+    message = bytes([kind]) + length.to_bytes(3, "big") + bytes(length)
+    for at in range(0, len(message), 16384):
+        part = message[at:at + 16384]
+        yield bytes([HANDSHAKE, 3, 1]) + len(part).to_bytes(2, "big") + part
+
+
+@pytest.mark.parametrize("kind, length", [(1, 0xffffff), (1, 140_000), (2, 0xffffff), (11, 0xffffff), (0, 0)],
+                         ids=["16 MiB hello", "137 KiB hello", "server hello", "certificate", "hello request"])
+def test_oversized_and_misplaced_handshake_messages(kind, length, relay, authority):
+    """A message may say that it is 16 MiB long, and nobody should hold that for it, nor wait for its end."""
+    memory = relay.rss_kib()
+    clients = [Client(relay.address) for _ in range(20)]
+    for client in clients:
+        assert send_until_ended(client, handshake_message(kind, length)) < TAKEN_BYTES_MAX
+        client.close()
+    wait_until(lambda: relay.log_text.count("reason=tls_failed") == 20, 3, lambda: relay.log_text)
+    assert relay.rss_kib() - memory < 3 * 1024 * SLOW
+    assert not relay.origin.connections
+    with TlsClient(relay.address, client_context(authority)) as client:
+        client.send(b"x")
+        assert client.exactly(1) == b"x"
 
 
 def empty_records(records):
