@@ -73,8 +73,9 @@ class Scenario:
 
     @property
     def least_warmup_s(self):
-        """Below it the latencies have the connecting in them: some clients wait a second for their second try."""
-        return CROWD_WARMUP_S if self.kind == "request" and self.connections >= CROWD else 0.0
+        """Below it the latencies have the connecting in them: some clients wait a second for their second try. So does
+        the first round of messages, one a second, which over TLS brings the session tickets."""
+        return CROWD_WARMUP_S if self.kind in ("request", "message") and self.connections >= CROWD else 0.0
 
     @property
     def load(self):
@@ -124,7 +125,7 @@ def _standard():
     names += [f"idle-{family}-{held}" for family in ("relay", "http", "connect", "socks", "tls-term")
               for held in (1000, 4000, 8000)]
     # A full handshake takes the client half a millisecond, so that more arrivals a second wait for the client itself.
-    names += [f"rate-{family}-2k" for family in ("relay", "http", "connect", "socks")] + ["rate-tls-term-500"]
+    names += [f"rate-{family}-2k" for family in ("relay", "http", "connect", "socks")] + ["rate-tls-term-100"]
     names += [f"message-{family}-5000" for family in tunnels + ("tls-term",)]
     return names
 

@@ -117,7 +117,7 @@ def test_masks_for_packet_steering_are_words_of_32_bits():
 
 @pytest.mark.parametrize("name, seconds", [
     ("relay-ka-1k", 0), ("http-ka-50k-2000", 2), ("socks-ka-10k-999", 0), ("socks-ka-10k-1000", 2),
-    ("relay-stream16", 0), ("idle-relay-8000", 0), ("mix-http", 0),
+    ("relay-stream16", 0), ("message-relay-5000", 2), ("idle-relay-8000", 0), ("mix-http", 0),
 ])
 def test_loads_of_many_connections_have_a_warm_up_of_their_own(name, seconds):
     assert scenario.parse(name).least_warmup_s == seconds
