@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -20,6 +21,11 @@ namespace headrace::app {
 namespace {
 
 constexpr uint64_t kSignalPollMilliseconds = 50;
+
+void use_tls(session::Listener& listener, size_t worker, const ListenerTls& tls) {
+  listener.set_tls(worker, tls.from_clients);
+  listener.set_to_tls(worker, tls.to_destination);
+}
 
 bool complain(const std::string& text) {
   std::fprintf(stderr, "headrace: %s\n", text.c_str());
@@ -140,47 +146,36 @@ bool Server::make_tls() {
     TlsContexts& tls = tls_.emplace_back(listener.options());
     std::string fault;
     if (!tls.load(fault)) return complain(fault);
-    for (size_t j = 0; j < worker_count_; ++j) {
-      if (listener.options().tls.enabled()) {
-        std::shared_ptr<tls::ServerContext> context = tls.make_server_context(fault);
-        if (!context) return complain(fault);
-        listener.set_tls(j, std::move(context));
-      }
-      if (listener.options().to_tls.enabled) {
-        std::shared_ptr<tls::ClientContext> context = tls.make_client_context(fault);
-        if (!context) return complain(fault);
-        listener.set_to_tls(j, std::move(context));
-      }
-    }
+    std::vector<ListenerTls> made = tls.make(worker_count_, fault);
+    if (made.empty()) return complain(fault);
+    for (size_t j = 0; j < worker_count_; ++j) use_tls(listener, j, made[j]);
   }
   return true;
 }
 
-// New connections get what the files hold now; a pair that is not right leaves the one before.
+// New connections get what the files hold now; what is not right leaves what was there before, for
+// all workers alike.
 void Server::reload_certificates() {
   LogSink& log = log_.sink(worker_count_);
   for (size_t i = 0; i < listeners_.size(); ++i) {
     session::Listener& listener = *listeners_[i];
-    const bool from_clients = listener.options().tls.enabled();
-    const bool to_destination = listener.options().to_tls.enabled;
-    if (!from_clients && !to_destination) continue;
-    tls_[i].reload(log);
+    if (!listener.options().tls.enabled() && !listener.options().to_tls.enabled) continue;
+    TlsContexts& tls = tls_[i];
+    tls.reload(log);
+    std::string fault;
+    const std::vector<ListenerTls> made = tls.make(worker_count_, fault);
+    if (made.empty()) {
+      LogLine line;
+      line.add("event", "reload_failed").add("listener", listener.options().name);
+      line.add("details", fault);
+      log.write(LogLevel::error, line.text());
+      continue;
+    }
+    auto left = std::make_shared<std::atomic<size_t>>(worker_count_);
     for (size_t j = 0; j < worker_count_; ++j) {
-      std::string fault;
-      std::shared_ptr<tls::ServerContext> server;
-      std::shared_ptr<tls::ClientContext> client;
-      if (from_clients) server = tls_[i].make_server_context(fault);
-      if (to_destination && fault.empty()) client = tls_[i].make_client_context(fault);
-      if (!fault.empty()) {
-        LogLine line;
-        line.add("event", "reload_failed").add("listener", listener.options().name);
-        line.add("details", fault);
-        log.write(LogLevel::error, line.text());
-        break;
-      }
-      workers_[j]->post([&listener, j, server, client](WorkerThread&) {
-        if (server) listener.set_tls(j, server);
-        if (client) listener.set_to_tls(j, client);
+      workers_[j]->post([this, &listener, &tls, j, mine = made[j], left](WorkerThread&) {
+        use_tls(listener, j, mine);
+        if (left->fetch_sub(1) == 1) tls.log_reloaded(log_.sink(j));
       });
     }
   }

@@ -88,6 +88,9 @@ void TlsContexts::reload(LogSink& log) {
   tell(load_authorities(options_.to_tls.ca, to_ca_, fault));
   tell(load_to_identity(fault));
   log_warnings(log);
+}
+
+void TlsContexts::log_reloaded(LogSink& log) const {
   write(log, LogLevel::info, "reloaded", options_.name, "certificates");
 }
 
@@ -107,14 +110,22 @@ void TlsContexts::log_warnings(LogSink& log) const {
           "--to-insecure: the destination's certificate is not verified");
 }
 
-std::shared_ptr<tls::ServerContext> TlsContexts::make_server_context(std::string& fault) const {
+std::vector<ListenerTls> TlsContexts::make(size_t workers, std::string& fault) const {
   const bool speaks_http = options_.protocol == session::Protocol::http;
-  return tls::ServerContext::create(options_.tls, identities_, client_ca_,
-                                    speaks_http ? "http/1.1" : "", ticket_keys_, fault);
-}
-
-std::shared_ptr<tls::ClientContext> TlsContexts::make_client_context(std::string& fault) const {
-  return tls::ClientContext::create(options_.to_tls, to_ca_, to_identity_, fault);
+  std::vector<ListenerTls> made(workers);
+  for (ListenerTls& tls : made) {
+    if (options_.tls.enabled()) {
+      tls.from_clients =
+          tls::ServerContext::create(options_.tls, identities_, client_ca_,
+                                     speaks_http ? "http/1.1" : "", ticket_keys_, fault);
+      if (!tls.from_clients) return {};
+    }
+    if (options_.to_tls.enabled) {
+      tls.to_destination = tls::ClientContext::create(options_.to_tls, to_ca_, to_identity_, fault);
+      if (!tls.to_destination) return {};
+    }
+  }
+  return made;
 }
 
 }  // namespace headrace::app

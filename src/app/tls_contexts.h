@@ -16,6 +16,12 @@
 
 namespace headrace::app {
 
+// What one worker uses for a listener; nullptr where that side does not speak TLS.
+struct ListenerTls {
+  std::shared_ptr<tls::ServerContext> from_clients;
+  std::shared_ptr<tls::ClientContext> to_destination;
+};
+
 class TlsContexts {
  public:
   // The options outlive it.
@@ -23,15 +29,15 @@ class TlsContexts {
 
   // Reads all files; false with `fault`, which names the file.
   bool load(std::string& fault);
-  // Reads them again. A pair that is not right is logged, and the one before stays.
+  // Reads them again. What is not right is logged, and what was read before stays.
   void reload(LogSink& log);
+  // New connections of every worker use what was read again. Of the last worker to do so.
+  void log_reloaded(LogSink& log) const;
   // What an operator should know about the files.
   void log_warnings(LogSink& log) const;
 
-  // Of what was read last; one for each worker. nullptr with `fault`.
-  std::shared_ptr<tls::ServerContext> make_server_context(std::string& fault) const;
-  // The same for the destination.
-  std::shared_ptr<tls::ClientContext> make_client_context(std::string& fault) const;
+  // Of what was read last: as many as there are workers, or none, with `fault`.
+  std::vector<ListenerTls> make(size_t workers, std::string& fault) const;
 
  private:
   // Both leave what was read before where they fail.
