@@ -352,7 +352,7 @@ class Request:
         self.raw = head
         self.body = b""
         self.trailers = []
-        self.whole = True      # False: the connection ended inside the body
+        self.whole = False     # True once all of the body has come
         self.conn = conn
         self.on_connection = conn.index
 
@@ -409,7 +409,7 @@ class HttpOrigin(Origin):
     Reset(bytes)     sent, then RST
     None             nothing more: `answer` did what it wanted with request.conn, which is closed
 
-    `requests` holds every request whose head has arrived, also those whose body was cut (whole = False).
+    `requests` holds every request whose head has arrived, also where the body never came whole.
     `read_body=False` leaves the body to `answer`.
     """
 
@@ -426,11 +426,8 @@ class HttpOrigin(Origin):
             request = Request(head, conn)
             self.requests.append(request)
             if self._read_body:
-                try:
-                    _read_body(conn, request)
-                except Ended:
-                    request.whole = False
-                    raise
+                _read_body(conn, request)
+                request.whole = True
             reply = self._answer(request)
             if reply is None:
                 return

@@ -139,8 +139,8 @@ def test_B003_half_close_inside_a_request_body_is_no_complete_request():
         client.fin()
         client.to_end()
         for request in origin.requests:
-            assert not request.whole
             request.conn.wait_ended()
+            assert not request.whole
 
 
 def test_B003_get_with_a_fin_right_behind_it():
