@@ -58,6 +58,12 @@ bool HttpScenario::is_checked_in_full(const State& state) const {
   }
 }
 
+void HttpScenario::on_window_end(int64_t now) {
+  if (loop_ == Loop::open) return;  // waits for all that was due
+  for (const State& state : states_)
+    if (state.phase == Phase::asking) client_.meter().starved(state.since_ns, now);
+}
+
 void HttpScenario::ask(Connection& connection, const Ask& what, int64_t since_ns, int64_t now) {
   State& state = states_[connection.index];
   ExchangeSpec spec{what.answer_bytes,       what.body_bytes, 0,

@@ -18,6 +18,7 @@ class HttpScenario : public Scenario {
   void on_timeout(Connection& connection, int64_t now_ns) final;
   void on_up(Connection& connection, int64_t now_ns) final;
   void on_setup_failed(Connection& connection, Failure failure, int64_t now_ns) override;
+  void on_window_end(int64_t now_ns) override;
 
  protected:
   // What an exchange needs beyond the common settings.

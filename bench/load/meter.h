@@ -47,6 +47,11 @@ class Meter {
   // An exchange that failed. One that was given up counts with the time it had waited, so that
   // giving up does not embellish the percentiles.
   void lost(Failure failure, int64_t since_ns, int64_t now_ns, Loop loop);
+  // Closed loop, at the end: began before the measured time and has no answer yet. Whoever lets
+  // some of its clients starve would look quick otherwise.
+  void starved(int64_t since_ns, int64_t now_ns) {
+    if (since_ns < begin_ns_) latencies_ns_.record(now_ns - since_ns);
+  }
   void repeated() { ++repeats_; }
   void connected(int64_t now_ns) { connects_ += in_window(now_ns) ? 1 : 0; }
   void moved(uint64_t bytes) { bytes_ += bytes; }

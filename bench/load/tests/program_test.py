@@ -433,6 +433,27 @@ def test_an_open_loop_shows_the_queue_that_a_closed_loop_hides():
     assert opened["unfinished"] == 0 and 200 < opened["requests"] < 330
 
 
+def test_a_closed_loop_shows_clients_that_starve():
+    lock, served = threading.Lock(), [0]
+
+    def handle(connection):
+        with lock:
+            served[0] += 1
+            starves = served[0] % 5 == 0
+        while (head := read_head(connection)) is not None:
+            if starves:
+                connection.recv(1)
+                return
+            time.sleep(0.01)
+            connection.sendall(answer(pattern(*asked_for(head))))
+
+    with server(handle) as port:
+        result = client("request", port, "--connections", 5, "--answer", 0, timeout=SHORT)
+    # 4 clients with 40 answers each, and one that has waited for longer than the measured time.
+    assert result["p50_ms"] < 100
+    assert result["max_ms"] >= 400
+
+
 def test_an_open_loop_waits_for_a_free_connection_on_the_clock_of_the_exchange():
     def handle(connection):
         while (head := read_head(connection)) is not None:
