@@ -91,7 +91,8 @@ void set_to_tls(const ServiceArguments& arguments, session::ListenerOptions& opt
   to_tls.enabled = arguments.to_tls;
   to_tls.insecure = arguments.to_insecure;
   const bool any_key = !to_tls.ca.empty() || !to_tls.name.empty() || !to_tls.certificate.empty() ||
-                       !to_tls.key.empty() || !to_tls.alpn.empty();
+                       !to_tls.key.empty() || !to_tls.alpn.empty() ||
+                       to_tls.ktls != tls::KernelTls::automatic;
   if (arguments.protocol != Protocol::relay && any_key)
     append(faults, "to_tls", "only a relay has one destination to speak TLS with");
   else if (!to_tls.enabled && (any_key || to_tls.insecure))

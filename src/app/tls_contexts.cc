@@ -1,6 +1,7 @@
 #include "app/tls_contexts.h"
 
 #include "base/log_line.h"
+#include "tls/kernel.h"
 
 namespace headrace::app {
 namespace {
@@ -105,9 +106,28 @@ void TlsContexts::log_warnings(LogSink& log) const {
   if (to_identity_)
     for (const std::string& warning : tls::warnings_about(*to_identity_, options_.to_tls.key))
       write(log, LogLevel::warn, "certificate", options_.name, warning);
+  log_kernel_tls(log);
   if (options_.to_tls.insecure)
     write(log, LogLevel::warn, "insecure", options_.name,
           "--to-insecure: the destination's certificate is not verified");
+}
+
+void TlsContexts::log_kernel_tls(LogSink& log) const {
+  using tls::KernelTls;
+  const KernelTls wanted_of_clients = options_.tls.enabled() ? options_.tls.ktls : KernelTls::off;
+  const KernelTls wanted_of_destination =
+      options_.to_tls.enabled ? options_.to_tls.ktls : KernelTls::off;
+  const bool on = wanted_of_clients == KernelTls::on || wanted_of_destination == KernelTls::on;
+  const bool wanted =
+      wanted_of_clients != KernelTls::off || wanted_of_destination != KernelTls::off;
+  if (!wanted) return;
+  if (tls::kernel::has_tls())
+    write(log, LogLevel::info, "ktls", options_.name,
+          on ? "the kernel does TLS of version 1.3"
+             : "the kernel does TLS of version 1.3 for connections that move much");
+  else
+    write(log, on ? LogLevel::warn : LogLevel::info, "ktls", options_.name,
+          "this kernel has no TLS (its module tls): the library does it");
 }
 
 std::vector<ListenerTls> TlsContexts::make(size_t workers, std::string& fault) const {

@@ -42,6 +42,7 @@ class TlsContexts {
  private:
   // Both leave what was read before where they fail.
   static bool load_authorities(const std::string& file, std::string& text, std::string& fault);
+  void log_kernel_tls(LogSink& log) const;
   bool load_ticket_keys(std::string& fault);
   bool load_to_identity(std::string& fault);
   std::optional<tls::Identity> load_identity(size_t index, std::string& fault) const;

@@ -123,6 +123,15 @@ std::vector<Option> make_options() {
        count(in(&Tls::handshakes_max), 1, 1'000'000),
        "TLS handshakes that the listener has under way at once, over all workers; further ones are "
        "reset and counted."},
+      {"tls.ktls", kListener, kNeedsRestart,
+       choice<tls::KernelTls>(in(&Tls::ktls), {{"auto", tls::KernelTls::automatic},
+                                               {"on", tls::KernelTls::on},
+                                               {"off", tls::KernelTls::off}}),
+       "Whether the kernel makes and opens the records, where it can (kTLS, TLS 1.3): auto has it "
+       "do "
+       "so for connections that move a megabyte within a second, which are then spliced. Linux "
+       "before "
+       "6.14 cannot follow a KeyUpdate, and a connection that gets one there ends."},
       {"to_tls.ca", kListener, kNeedsRestart, file_or_none(in(&ToTls::ca)),
        "TLS to the destination of a relay: whom to trust, in PEM; none: whom this host trusts."},
       {"to_tls.name", kListener, kNeedsRestart,
@@ -135,6 +144,11 @@ std::vector<Option> make_options() {
       {"to_tls.alpn", kListener, kNeedsRestart,
        text_or(in(&ToTls::alpn), "none", "names separated by commas"),
        "Application protocols (ALPN) to offer to the destination."},
+      {"to_tls.ktls", kListener, kNeedsRestart,
+       choice<tls::KernelTls>(in(&ToTls::ktls), {{"auto", tls::KernelTls::automatic},
+                                                 {"on", tls::KernelTls::on},
+                                                 {"off", tls::KernelTls::off}}),
+       "Like tls.ktls, for the connections to the destination."},
 
       {"workers", kTop, kNeedsRestart, count_or_auto(in(&Settings::workers), 1024),
        "Threads that carry traffic; auto: one for each CPU that headrace may use."},

@@ -59,6 +59,7 @@ class Watch {
   void clear_writable() { writable_ = false; }
   // Who runs from now on; what was noted stays noted.
   void set_owner(Runnable& owner) { owner_ = &owner; }
+  Runnable& owner() const { return *owner_; }
 
  protected:
   friend class Loop;

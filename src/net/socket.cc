@@ -88,7 +88,10 @@ IoResult Socket::send_below(ByteSpan bytes, bool more) {
 }
 
 IoResult Socket::send(std::span<const iovec> pieces, bool more) {
-  if (layer_) return layer_->send(*this, pieces, more);
+  return layer_ ? layer_->send(*this, pieces, more) : send_below(pieces, more);
+}
+
+IoResult Socket::send_below(std::span<const iovec> pieces, bool more) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces.data());
   message.msg_iovlen = pieces.size();
@@ -98,11 +101,25 @@ IoResult Socket::send(std::span<const iovec> pieces, bool more) {
   return result_of_write(sent, sent < static_cast<ssize_t>(total));
 }
 
+IoResult Socket::receive_below(msghdr& message) {
+  ssize_t bytes = uninterrupted([&] { return sys::recvmsg(fd(), &message); });
+  return result_of_read(bytes, false);
+}
+
+IoResult Socket::send_below(const msghdr& message) {
+  ssize_t sent = uninterrupted([&] { return sys::sendmsg(fd(), &message, false); });
+  return result_of_write(sent, false);
+}
+
 IoResult Socket::splice_in(int pipe_write_end, size_t bytes_max) {
   // A short splice may as well mean that the pipe's slots ran out, so it says nothing of the
   // socket.
   ssize_t bytes =
       uninterrupted([&] { return sys::splice(fd(), pipe_write_end, bytes_max, false); });
+  if (bytes < 0 && layer_) {
+    if (errno == EINVAL) return {IoResult::Kind::ended, 0, 0};
+    if (errno == EMSGSIZE) errno = EBADMSG;  // a record of that size
+  }
   return result_of_read(bytes, false);
 }
 

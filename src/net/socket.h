@@ -6,6 +6,7 @@
 // whether it can be spliced. Nothing else needs to know.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <cstddef>
@@ -79,11 +80,14 @@ class Socket : public Watch {
   IoResult send(std::span<const iovec> pieces, bool more = false);
   // Moves bytes between the socket and a pipe inside the kernel. `blocked` from splice_in means
   // that nothing has been received, so the pipe must have room (it is empty when the relay asks).
-  // It does not get past urgent data, and then reports an end that may be none: receive() knows.
+  // It does not get past urgent data, nor past what a layer has to look at; then it reports an end
+  // that may be none: receive() knows.
   IoResult splice_in(int pipe_write_end, size_t bytes_max);
   IoResult splice_out(int pipe_read_end, size_t bytes, bool more);
   bool can_splice_in() const { return !layer_ || layer_->can_splice_in(); }
   bool can_splice_out() const { return !layer_ || layer_->can_splice_out(); }
+  // splice_in gives no more than a record of TLS at a time.
+  bool splices_by_record() const { return static_cast<bool>(layer_); }
 
   // Sent, the end of writes included, and not acknowledged by the other side's kernel yet (of a
   // unix socket: not read). 0 of a socket that is gone.
@@ -108,6 +112,10 @@ class Socket : public Watch {
   // For the layer: the same below it.
   IoResult receive_below(MutableByteSpan buffer);
   IoResult send_below(ByteSpan bytes, bool more);
+  IoResult send_below(std::span<const iovec> pieces, bool more);
+  // With a control message. A short read says nothing: what comes next may be of another kind.
+  IoResult receive_below(msghdr& message);
+  IoResult send_below(const msghdr& message);
   void shut_writes_below();
   void mark_readable() { assume_readable(); }
 

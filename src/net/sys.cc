@@ -9,6 +9,10 @@ ssize_t recv(int fd, void* buffer, size_t bytes) {
   return ::recv(fd, buffer, bytes, MSG_DONTWAIT);
 }
 
+ssize_t recvmsg(int fd, msghdr* message) {
+  return ::recvmsg(fd, message, MSG_DONTWAIT);
+}
+
 ssize_t send(int fd, const void* buffer, size_t bytes, bool more) {
   return ::send(fd, buffer, bytes, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
 }

@@ -12,6 +12,7 @@
 namespace headrace::net::sys {
 
 ssize_t recv(int fd, void* buffer, size_t bytes);
+ssize_t recvmsg(int fd, msghdr* message);
 // Without SIGPIPE; `more` says that further bytes follow at once (MSG_MORE).
 ssize_t send(int fd, const void* buffer, size_t bytes, bool more);
 ssize_t sendmsg(int fd, const msghdr* message, bool more);

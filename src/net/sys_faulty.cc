@@ -94,6 +94,11 @@ ssize_t recv(int fd, void* buffer, size_t bytes) {
   return owing(fd, bytes, tried, ::recv(fd, buffer, tried, MSG_DONTWAIT));
 }
 
+ssize_t recvmsg(int fd, msghdr* message) {
+  if (fails(fd)) return -1;
+  return ::recvmsg(fd, message, MSG_DONTWAIT);
+}
+
 ssize_t send(int fd, const void* buffer, size_t bytes, bool more) {
   if (fails(fd)) return -1;
   size_t tried = shortened(bytes);

@@ -148,13 +148,24 @@ Want Direction::splice_once(net::Socket& source, net::Socket& destination, Mover
     streak_ = 0;
     return copy_once(source, destination, mover);
   }
-  size_t room = static_cast<size_t>(std::min<uint64_t>(pipe_->capacity_bytes, remaining_bytes_));
-  net::IoResult in = source.splice_in(pipe_->write_end.get(), room);
-  if (in.moved()) {
-    pipe_->bytes = static_cast<uint32_t>(in.bytes);
+  const size_t room =
+      static_cast<size_t>(std::min<uint64_t>(pipe_->capacity_bytes, remaining_bytes_));
+  // A full pipe would look like an empty socket.
+  const size_t calls_max = source.splices_by_record()
+                               ? std::max<size_t>(1, pipe_->capacity_bytes / kRecordPipeBytes)
+                               : 1;
+  net::IoResult in;
+  size_t filled = 0;
+  for (size_t calls = 0; calls < calls_max && filled < room; ++calls) {
+    in = source.splice_in(pipe_->write_end.get(), room - filled);
+    if (!in.moved()) break;
+    filled += in.bytes;
+  }
+  if (filled > 0) {
+    pipe_->bytes = static_cast<uint32_t>(filled);
     has_spliced_ = true;
-    mover.spliced_bytes += in.bytes;
-    note_received(in.bytes);
+    mover.spliced_bytes += filled;
+    note_received(filled);
     return Want::again;
   }
   mover.pipes.give_back(std::move(pipe_));

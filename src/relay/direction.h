@@ -42,6 +42,9 @@ class Direction {
   static constexpr uint64_t kBulkBodyBytes = 64 * 1024;
   static constexpr int kReadsToBulk = 2;
   static constexpr int kReadsToCopy = 3;
+  // What a record of TLS may take up in a pipe, however few bytes it has: a page for each fragment
+  // of a packet, and one for what stands before them.
+  static constexpr size_t kRecordPipeBytes = size_t{18} * 4096;
   // What one call may do before the other sessions get their turn.
   static constexpr size_t kBudgetBytes = 1024 * 1024;
   static constexpr int kBudgetReads = 4;

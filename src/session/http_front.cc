@@ -218,7 +218,9 @@ net::Task<Next> forward(Session& session, HttpRequest& request) {
       part_from_upstream(session, exchange);
       exchange.return_surplus();
       if (exchange.client_persists()) co_return Next::another_request;
-      if (may_leave_bytes_unread(session, request, exchange)) co_await linger(session);
+      const bool kernel_sends = session.client().layer() && session.client().can_splice_out();
+      if (kernel_sends || may_leave_bytes_unread(session, request, exchange))
+        co_await linger(session);
       co_return Next::end;
     }
     if (state == Exchange::State::switched) {

@@ -206,9 +206,13 @@ Account* Session::account() {
 
 // How the bytes went.
 std::string_view Session::path_name(bool spliced) const {
+  const auto in_kernel = [](const net::Layer* layer) {
+    return layer && (layer->can_splice_in() || layer->can_splice_out());
+  };
+  const net::Layer* to_upstream = upstream ? upstream->socket.layer() : nullptr;
+  if (in_kernel(client_.layer()) || in_kernel(to_upstream)) return "ktls";
   if (spliced) return "splice";
-  bool layered = client_.layer() || (upstream && upstream->socket.layer());
-  return layered ? "tls" : "copy";
+  return client_.layer() || to_upstream ? "tls" : "copy";
 }
 
 void Session::log_access(std::string_view result) {

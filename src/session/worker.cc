@@ -12,6 +12,7 @@ Worker::Worker(size_t index_in, net::Loop& loop_in, dns::Resolver& resolver_in, 
       resolver(resolver_in),
       log(log_in),
       via_id(std::move(via_id_in)),
+      tls(&loop_in),
       pool(loop_in) {}
 
 Worker::~Worker() {

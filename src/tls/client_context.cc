@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "tls/certificates.h"
 #include "tls/library.h"
+#include "tls/offload.h"
 
 namespace headrace::tls {
 namespace {
@@ -51,6 +52,8 @@ std::unique_ptr<ClientContext> ClientContext::create(const ClientOptions& option
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
   set_preferences(context);
+  Offload::prepare(context, options.ktls);
+  self->ktls_ = options.ktls;
   (void)set_default_groups(context);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_STORE);
   SSL_CTX_sess_set_new_cb(context, keep_session);

@@ -39,6 +39,7 @@ class ClientContext {
   // For Engine: a connection to `name`, which the certificate must be for. `destination` tells the
   // sessions of one destination from those of another.
   ssl_st* open_connection(const std::string& name, bool is_address, std::string_view destination);
+  KernelTls ktls() const { return ktls_; }
 
  private:
   struct Free {
@@ -63,6 +64,7 @@ class ClientContext {
   // as they last, also when this here has been exchanged for another one. Entries stay where they
   // are, and for good: connections point to theirs.
   AllSessions* sessions_ = nullptr;
+  KernelTls ktls_ = KernelTls::off;
 };
 
 }  // namespace headrace::tls

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "tls/client_context.h"
 #include "tls/library.h"
+#include "tls/offload.h"
 #include "tls/server_context.h"
 
 namespace headrace::tls {
@@ -16,28 +17,29 @@ const char* take_error_text() {
   return reason ? reason : "no reason given";
 }
 
-Engine::Engine(Workspace& workspace, ServerContext& context)
+Engine::Engine(Workspace& workspace, ServerContext& context, Offload* offload)
     : workspace_(workspace), connection_(context.open_connection()) {
-  prepare();
+  prepare(offload);
   SSL_set_accept_state(connection_);
 }
 
 Engine::Engine(Workspace& workspace, ClientContext& context, const std::string& name,
-               bool is_address, std::string_view destination)
+               bool is_address, std::string_view destination, Offload* offload)
     : workspace_(workspace), connection_(context.open_connection(name, is_address, destination)) {
   if (!connection_) {
     failure_text_ = "the name is none that a certificate could be for";
     return;
   }
-  prepare();
+  prepare(offload);
   SSL_set_connect_state(connection_);
 }
 
-void Engine::prepare() {
+void Engine::prepare(Offload* offload) {
   BIO* bio = workspace_.share_bio();
   SSL_set_bio(connection_, bio, bio);
   judges_ = (SSL_get_verify_mode(connection_) & SSL_VERIFY_PEER) != 0;
   set_preferences(connection_);
+  if (offload) offload->bind(connection_);
 }
 
 // The library would take a connection that ends without both close_notifies as a reason to spoil
@@ -78,6 +80,11 @@ Step Engine::shake_hands(ByteSpan& input) {
 
 bool Engine::output_may_wait() const {
   return SSL_is_server(connection_) && SSL_version(connection_) == TLS1_3_VERSION;
+}
+
+uint16_t Engine::suite() const {
+  if (SSL_version(connection_) != TLS1_3_VERSION) return 0;
+  return static_cast<uint16_t>(SSL_CIPHER_get_id(SSL_get_current_cipher(connection_)));
 }
 
 Step Engine::read(ByteSpan& input, MutableByteSpan plain, size_t& bytes_read) {

@@ -16,6 +16,7 @@ namespace headrace::tls {
 
 class ServerContext;
 class ClientContext;
+class Offload;
 
 enum class Step : uint8_t {
   done,
@@ -26,12 +27,13 @@ enum class Step : uint8_t {
 
 class Engine {
  public:
-  // The workspace outlives the engine, a context only its handshake.
-  Engine(Workspace& workspace, ServerContext& context);
+  // The workspace outlives the engine, a context only its handshake. `offload`, which may be
+  // nullptr, is told the secrets.
+  Engine(Workspace& workspace, ServerContext& context, Offload* offload);
   // `name` is what the upstream's certificate must be for, `is_address` says that it is no name.
   // `destination` tells upstreams of one name apart.
   Engine(Workspace& workspace, ClientContext& context, const std::string& name, bool is_address,
-         std::string_view destination);
+         std::string_view destination, Offload* offload);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -41,6 +43,8 @@ class Engine {
   // After `done`: what it has left to be sent are tickets of TLS 1.3, which the other side does not
   // wait for (RFC 8446 section 4.6.1).
   bool output_may_wait() const;
+  // The cipher suite of TLS 1.3 (RFC 8446 section B.4); 0 of an older version.
+  uint16_t suite() const;
   // Fills `plain` as far as whole records have come; what it could not hold stays in the input, or
   // inside (pending).
   Step read(ByteSpan& input, MutableByteSpan plain, size_t& bytes_read);
@@ -58,7 +62,7 @@ class Engine {
   std::string verified_name() const;
 
  private:
-  void prepare();
+  void prepare(Offload* offload);
   Step step_of(int result);
 
   Workspace& workspace_;

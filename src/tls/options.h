@@ -19,6 +19,13 @@ enum class UnknownName : uint8_t {
   refused,            // unrecognized_name (RFC 6066 section 3)
 };
 
+// Whether the kernel makes and opens the records, where it can (kTLS): then they can be spliced.
+enum class KernelTls : uint8_t {
+  automatic,  // of connections that move much
+  on,         // of all, from the handshake on
+  off,
+};
+
 // TLS from the client. Without certificates there is none.
 struct ServerOptions {
   std::vector<std::string> certificates;  // files: the chain, the leaf first
@@ -33,6 +40,7 @@ struct ServerOptions {
   std::string ciphers = "auto";  // the same, for TLS 1.2
   std::string alpn = "auto";     // separated by commas; "auto" is the listener's, empty none
   uint32_t handshakes_max = 4096;
+  KernelTls ktls = KernelTls::automatic;
 
   bool enabled() const { return !certificates.empty(); }
 };
@@ -46,6 +54,7 @@ struct ClientOptions {
   std::string certificate;  // a file; empty: none
   std::string key;
   std::string alpn;  // separated by commas; empty: none
+  KernelTls ktls = KernelTls::automatic;
 };
 
 }  // namespace headrace::tls

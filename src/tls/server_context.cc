@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "tls/certificates.h"
 #include "tls/library.h"
+#include "tls/offload.h"
 
 namespace headrace::tls {
 namespace {
@@ -65,6 +66,7 @@ std::unique_ptr<ServerContext> ServerContext::create(const ServerOptions& option
                                                      std::string& fault) {
   std::unique_ptr<ServerContext> self(new ServerContext());
   self->ticket_keys_ = std::move(ticket_keys);
+  self->ktls_ = options.ktls;
   self->refuses_unknown_names_ = options.unknown_name == UnknownName::refused;
   const std::string_view protocols = options.alpn == "auto" ? alpn : options.alpn;
   self->alpn_ = alpn_list(protocols);
@@ -97,6 +99,7 @@ ServerContext::Context ServerContext::make_context(const ServerOptions& options,
       static_cast<uint32_t>(std::chrono::seconds(TicketKeys::kTicketLifetime).count()));
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
   set_preferences(context.get());
+  Offload::prepare(context.get(), options.ktls);
   set_ticket_keys(context.get(), *ticket_keys_);
   const bool groups = options.groups == "auto" ? set_default_groups(context.get())
                                                : set_groups(context.get(), options.groups);

@@ -34,6 +34,7 @@ class ServerContext {
 
   // For Engine: a connection that begins with the first certificate.
   ssl_st* open_connection();
+  KernelTls ktls() const { return ktls_; }
 
  private:
   struct Free {
@@ -61,6 +62,7 @@ class ServerContext {
   std::unordered_map<std::string, const Entry*> exact_;
   std::unordered_map<std::string, const Entry*> wildcard_;  // by what is behind "*."
   std::string alpn_;                                        // as ALPN writes it
+  KernelTls ktls_ = KernelTls::off;
   bool refuses_unknown_names_ = false;
 };
 

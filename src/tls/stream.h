@@ -4,17 +4,24 @@
 // a residue here; the plain bytes they stand for are reported as moved only when they have left, so
 // that everybody else treats a full TLS connection as they would a full socket.
 //
-// The end: close_notify is the end of a stream; an end of the socket without it is a cut. What the
-// relay wants to know of the kernel doing TLS (kTLS) it asks by can_splice_in and can_splice_out.
+// The end: close_notify is the end of a stream; an end of the socket without it is a cut.
+//
+// A connection may be handed over to the kernel in the middle (kTLS), one way at a time; then that
+// way is spliced as if the socket were plain, and what is left to do here is what is no data:
+// alerts, tickets, close_notify, and ending what got a KeyUpdate.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "net/alarm.h"
 #include "net/buffer.h"
 #include "net/socket.h"
+#include "tls/client_context.h"
 #include "tls/engine.h"
+#include "tls/offload.h"
+#include "tls/server_context.h"
 #include "tls/workspace.h"
 
 namespace headrace::tls {
@@ -31,12 +38,15 @@ class Stream final : public net::Layer {
 
   // As the server of a client.
   Stream(Workspace& workspace, ServerContext& context)
-      : workspace_(workspace), engine_(workspace, context) {}
+      : workspace_(workspace),
+        offload_(Offload::create(context.ktls(), false)),
+        engine_(workspace, context, offload_.get()) {}
   // As a client of an upstream (Engine has the words).
   Stream(Workspace& workspace, ClientContext& context, const std::string& name, bool is_address,
          std::string_view destination)
       : workspace_(workspace),
-        engine_(workspace, context, name, is_address, destination),
+        offload_(Offload::create(context.ktls(), true)),
+        engine_(workspace, context, name, is_address, destination, offload_.get()),
         speaks_first_(true) {}
 
   enum class Handshake : uint8_t {
@@ -57,8 +67,8 @@ class Stream final : public net::Layer {
   net::IoResult receive(net::Socket& socket, MutableByteSpan buffer) override;
   net::IoResult send(net::Socket& socket, std::span<const iovec> pieces, bool more) override;
   bool shut_writes(net::Socket& socket) override;
-  bool can_splice_in() const override { return false; }
-  bool can_splice_out() const override { return false; }
+  bool can_splice_in() const override { return kernel_receives_; }
+  bool can_splice_out() const override { return kernel_sends_; }
   std::string verified_name() const override { return engine_.verified_name(); }
 
  private:
@@ -67,6 +77,14 @@ class Stream final : public net::Layer {
   enum class Tickets : uint8_t { none, held, overdue };
 
   Handshake fail_handshake(Errc what, const char* text);
+  void begin_data(net::Socket& socket);
+  bool hand_over(Way way, net::Socket& socket);
+  net::IoResult receive_by_kernel(net::Socket& socket, MutableByteSpan buffer);
+  net::IoResult send_by_kernel(net::Socket& socket, std::span<const iovec> pieces);
+  bool shut_kernel_writes(net::Socket& socket);
+  void take_control_record(uint8_t record_type, ByteSpan content);
+  void refuse_key_update();
+  void pay(size_t cipher_bytes, size_t plain_bytes);
   void hold_tickets();
   void release_tickets(net::Socket& socket);
   net::IoResult end_result() const;
@@ -77,6 +95,8 @@ class Stream final : public net::Layer {
   bool encrypt(std::span<const iovec> pieces, size_t skipped_bytes);
 
   Workspace& workspace_;
+  std::unique_ptr<Offload> offload_;      // where the kernel may take over
+  std::unique_ptr<net::Alarm> end_wait_;  // until the kernel has sent everything
   Engine engine_;
   net::Residue incoming_;  // received and not read yet
   net::Residue outgoing_;  // to be sent
@@ -92,6 +112,8 @@ class Stream final : public net::Layer {
   bool begun_ = false;         // the other side has sent something that looks like TLS
   bool speaks_first_ = false;  // we do, and have not yet
   bool close_made_ = false;
+  bool kernel_receives_ = false;
+  bool kernel_sends_ = false;
 };
 
 }  // namespace headrace::tls

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "net/loop.h"
+#include "tls/stats.h"
 
 struct bio_st;  // the library's BIO
 
@@ -21,7 +23,8 @@ class Workspace {
   // The longest plain text of a record (RFC 8446 section 5.1).
   static constexpr size_t kRecordBytes = 16 * 1024;
 
-  Workspace() = default;
+  // The loop is that of the connections which the kernel may take over, and outlives them.
+  explicit Workspace(net::Loop* loop = nullptr) : loop_(loop) {}
   ~Workspace();
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
@@ -39,7 +42,12 @@ class Workspace {
   void set_input(ByteSpan bytes) { input_ = bytes; }
   ByteSpan input() const { return input_; }
 
+  net::Loop& loop() { return *loop_; }
+
+  Stats stats;
+
  private:
+  net::Loop* loop_;
   std::unique_ptr<uint8_t[]> cipher_;
   std::unique_ptr<uint8_t[]> record_;
   std::vector<uint8_t> output_;

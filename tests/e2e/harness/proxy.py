@@ -76,7 +76,7 @@ class Proxy:
         self.listeners = []      # one dict per `listening` line: kind, address, listener, workers
         self._addresses = [listen] if isinstance(listen, str) else list(listen)
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="headrace-test-"))
-        self._args = [str(a) for a in args]
+        self._args = [str(a) for a in args] + self._ktls(args)
         self.access_path = self._folder / "access.log"
         if access_log:
             self._folder.chmod(0o777)
@@ -87,6 +87,13 @@ class Proxy:
         self._process = None
         self._readers = []
         self._stopped = False
+
+    @staticmethod
+    def _ktls(args):
+        """HEADRACE_KTLS=on has the kernel do what TLS a test is about (tests/guest does so)."""
+        mode = os.environ.get("HEADRACE_KTLS")
+        words = {"--tls-cert": f"tls.ktls={mode}", "--to-tls": f"to_tls.ktls={mode}"} if mode else {}
+        return [word for flag, setting in words.items() if flag in args for word in ("--set", setting)]
 
     def _binary_for(self, user):
         if user is None:

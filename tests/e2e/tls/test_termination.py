@@ -1,5 +1,6 @@
 """TLS from the client, in front of every front end: bytes, ends, and what a handshake may be."""
 
+import os
 import socket
 import ssl
 import time
@@ -11,7 +12,7 @@ from harness.origin import HttpOrigin, Origin, echo, ok, payload, sha256, sink
 from harness.proxy import Proxy
 from harness.timing import Stopwatch, limit, wait_until
 from harness.tunnels import ask
-from tls_support import TlsClient, TlsSocket, client_context, openssl
+from tls_support import TlsClient, TlsSocket, client_context, openssl, tls_paths
 
 MIB = 1024 * 1024
 FRONTS = {"relay": ("relay", "plain"), "connect": ("http", "connect"), "socks5": ("socks", "socks5"),
@@ -44,7 +45,7 @@ def test_bytes_and_ends_pass_each_way(front, version, authority, identity):
             assert client.to_end() == f"{len(data)} {sha256(data)}".encode()
             assert client.ended == "eof", "a whole answer ends with close_notify"
         line = proxy.wait_access_lines()[0]
-        assert line["path"] == "tls" and line["result"] == "ok"
+        assert line["path"] in tls_paths(version) and line["result"] == "ok"
 
 
 @pytest.mark.parametrize("front", ["relay", "connect"])
@@ -173,6 +174,20 @@ def test_B183_slow_reader_that_uploads_meanwhile(authority, identity):
             assert sha256(got[number]) == sha256(data)
             assert client.ended == "eof"
             client.close()
+
+
+def test_B027_kernel_tls_where_the_kernel_may_have_none(authority, identity):
+    """Where the call failed, nobody noticed that the kernel was never used. With its module: tests/guest."""
+    has_tls = os.path.exists("/proc/net/tls_stat")
+    data = payload(3 * MIB)
+    with Origin(echo) as origin, \
+            proxy_for("relay", origin, identity, "--set", "tls.ktls=on", access_log=True) as proxy:
+        proxy.wait_log("event=ktls .*" + ("the kernel does TLS" if has_tls else "this kernel has no TLS"))
+        with open_tunnel("relay", proxy, origin, client_context(authority)) as client:
+            for at in range(0, len(data), 64 * 1024):
+                client.send(data[at:at + 64 * 1024])
+                assert client.exactly(64 * 1024) == data[at:at + 64 * 1024]
+        assert proxy.wait_access_lines()[0]["path"] == ("ktls" if has_tls else "tls")
 
 
 def test_many_kept_requests(authority, identity):

@@ -1,5 +1,6 @@
 """Certificates by openssl(1), and clients that speak TLS by Python's ssl module."""
 
+import os
 import pathlib
 import ssl
 import subprocess
@@ -13,6 +14,13 @@ def openssl(*args, stdin=None, check=True):
                           check=False)
     assert not check or done.returncode == 0, done.stderr.decode()
     return done
+
+
+def tls_paths(version="1.3"):
+    """What the access log may say of how the bytes went; the kernel knows TLS 1.3 from us."""
+    if version != "1.3":
+        return ["tls"]
+    return ["ktls"] if os.environ.get("HEADRACE_KTLS") == "on" else ["tls", "ktls"]
 
 
 class Identity:

@@ -56,9 +56,9 @@ class EngineTest : public testing::Test {
     options.insecure = true;
     client_context_ = ClientContext::create(options, {}, std::nullopt, fault);
     EXPECT_EQ(fault, "");
-    server = std::make_unique<Engine>(server_space, *server_context_);
+    server = std::make_unique<Engine>(server_space, *server_context_, nullptr);
     client = std::make_unique<Engine>(client_space, *client_context_, "o.example.test", false,
-                                      "o.example.test:443");
+                                      "o.example.test:443", nullptr);
   }
 
   static std::vector<uint8_t> take(Workspace& space) { return std::exchange(space.output(), {}); }
@@ -117,9 +117,9 @@ class EngineTest : public testing::Test {
 
 TEST_F(EngineTest, a_handshake_comes_about_at_any_size_of_pieces) {
   for (const size_t piece_bytes : {1, 2, 5, 6, 100, 100'000}) {
-    server = std::make_unique<Engine>(server_space, *server_context_);
+    server = std::make_unique<Engine>(server_space, *server_context_, nullptr);
     client = std::make_unique<Engine>(client_space, *client_context_, "o.example.test", false,
-                                      "o.example.test:443");
+                                      "o.example.test:443", nullptr);
     shake_hands(piece_bytes);
     ASSERT_FALSE(HasFatalFailure()) << piece_bytes;
   }
