@@ -116,6 +116,8 @@ class LoadClient:
             argv += ["--target", target.origin]
         if target.tls:
             argv += ["--tls"]
+        if scenario.resumed:
+            argv += ["--tls-resume"]
         if scenario.kind == "stream":
             argv += ["--direction", "down" if scenario.down else "up"]
         elif scenario.kind == "request":

@@ -1,6 +1,7 @@
 """Which runs count: the reasons why one must not enter a median."""
 
 LAG_LIMIT_MS = 1.0          # an open-loop client later than this measured itself
+RESUMED_SHARE_LIMIT = 0.9   # of handshakes that were to be resumed: fewer, and full ones are what was measured
 ERROR_SHARE_LIMIT = 0.01    # a proxy that fails more than this is not comparable with one that works
 RESET_SHARE_LIMIT = 0.2     # broken before the first byte of an answer: any client asks again, which only costs time
 DISTURBED_NOTED = 0.03      # of the proxy's CPUs, taken by others: told, for the reader to judge
@@ -18,6 +19,9 @@ def judge(load, failure="", proxy_died=False):
         return f"no result: {load.failure}"
     if load.wrong:
         return f"{load.wrong} wrong answers"
+    connects, resumed = load.raw.get("connects") or 0, load.raw.get("resumed") or 0
+    if "--tls-resume" in load.argv and resumed < RESUMED_SHARE_LIMIT * connects:
+        return f"{resumed} of {connects} handshakes were resumed"
     said = contradiction(load)
     if said:
         return said

@@ -2,7 +2,7 @@
 
     FAMILY-stream16[-down]          that many endless streams, up or down
     FAMILY-ka-1k, -ka-50k-2000      kept-alive connections: [body-]answer[-connections]
-    FAMILY-close-1k                 a new connection for each request
+    FAMILY-close-1k[-resumed]       a new connection for each request; with TLS from the client, by sessions
     mix-FAMILY[-3k]                 web-like exchanges over held connections; closed loop, or 3000 per second
     idle-FAMILY-5000                connections held and doing nothing, for their memory
     rate-FAMILY-2k                  2000 new connections per second, Poisson arrivals
@@ -34,7 +34,7 @@ _SIZE = r"\d+[km]"
 _GRAMMAR = [
     ("stream", re.compile(rf"{_FAMILY}-stream(?P<connections>\d+)(?P<down>-down)?")),
     ("request", re.compile(rf"{_FAMILY}-(?P<reuse>ka|close)-(?:(?P<body>{_SIZE})-)?(?P<answer>{_SIZE})"
-                           r"(?:-(?P<connections>\d+))?")),
+                           r"(?:-(?P<connections>\d+))?(?P<resumed>-resumed)?")),
     ("mix", re.compile(rf"mix-{_FAMILY}(?:-(?P<rate>\d+k?))?")),
     ("idle", re.compile(rf"idle-{_FAMILY}-(?P<connections>\d+)")),
     ("rate", re.compile(rf"rate-{_FAMILY}-(?P<rate>\d+k?)")),
@@ -59,6 +59,7 @@ class Scenario:
     answer_bytes: int = 0
     body_bytes: int = 0
     requests_per_connection: int = 0
+    resumed: bool = False       # TLS handshakes go on with the session of an earlier one
     down: bool = False
     rate: int = 0               # per second; 0: closed loop
 
@@ -93,7 +94,7 @@ def parse(name):
     """The scenario of that name, or None where the name is no scenario of ours."""
     for kind, pattern in _GRAMMAR:
         match = pattern.fullmatch(name)
-        if match:
+        if match and not (match.groupdict().get("resumed") and not match[0].startswith("tls-term-close-")):
             return _build(name, kind, match.groupdict())
     return None
 
@@ -108,6 +109,7 @@ def _build(name, kind, found):
     if kind == "request":
         values["answer_bytes"] = _number(found["answer"])
         values["body_bytes"] = _number(found["body"]) if found["body"] else 0
+        values["resumed"] = bool(found["resumed"])
         values["requests_per_connection"] = 1 if found["reuse"] == "close" else 0
         values.setdefault("connections", 16 if values["answer_bytes"] >= BULK_ANSWER_BYTES else 64)
     return Scenario(**values)
@@ -121,6 +123,7 @@ def _standard():
              for load in (requests if family == "http" else streams + requests)]
     names += [f"{family}-{load}" for family in ("tls-term", "tls-init")
               for load in ["ka-1k", "ka-1m", "close-1k", "stream1-down", "stream16"]]
+    names += ["tls-term-close-1k-resumed"]
     names += [f"mix-{family}{rate}" for rate in ("", "-3k") for family in ("http", "connect", "socks", "relay")]
     names += [f"idle-{family}-{held}" for family in ("relay", "http", "connect", "socks", "tls-term")
               for held in (1000, 4000, 8000)]

@@ -287,7 +287,7 @@ void Client::advance_setup(Connection& connection, uint32_t events) {
   connection.phase = Phase::up;
   connection.waiting_since_ns = 0;
   --under_way_;
-  meter_.connected(now);
+  meter_.connected(now, connection.stream.is_resumed());
   scenario_->on_up(connection, now);
   // The event that brought it up told of its end as well: there will be no other for that.
   const bool ended = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;

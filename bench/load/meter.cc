@@ -84,6 +84,7 @@ void Meter::add_rates(JsonObject& out, const ClientOptions& options) const {
   out.add("max_ms", when(latencies_ns_.count() > 0, to_ms(latencies_ns_.max())));
   add_failures(out);
   out.add("connects", connects_);
+  out.add("resumed", resumed_);
   out.add("repeats", repeats_);
   out.add("unfinished", due_in_window_ - due_ended_);
   out.add("schedule_lag_p99_ms", when(open_loop, to_ms(lags_ns_.percentile(0.99))));

@@ -53,7 +53,12 @@ class Meter {
     if (since_ns < begin_ns_) latencies_ns_.record(now_ns - since_ns);
   }
   void repeated() { ++repeats_; }
-  void connected(int64_t now_ns) { connects_ += in_window(now_ns) ? 1 : 0; }
+  // `resumed`: by a TLS session of an earlier connection.
+  void connected(int64_t now_ns, bool resumed) {
+    if (!in_window(now_ns)) return;
+    ++connects_;
+    if (resumed) ++resumed_;
+  }
   void moved(uint64_t bytes) { bytes_ += bytes; }
   // Streams, whose bits per second are measured where they arrive.
   void set_bit_rate(double bits_per_second) { bit_rate_ = bits_per_second; }
@@ -78,6 +83,7 @@ class Meter {
   uint64_t requests_ = 0;
   uint64_t bytes_ = 0;
   uint64_t connects_ = 0;
+  uint64_t resumed_ = 0;
   uint64_t repeats_ = 0;
   uint64_t due_in_window_ = 0;
   uint64_t due_ended_ = 0;

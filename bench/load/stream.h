@@ -29,6 +29,8 @@ class Stream {
   void close();
   bool is_open() const { return static_cast<bool>(fd_); }
   bool is_tls() const { return ssl_ != nullptr; }
+  // By a TLS session of an earlier connection.
+  bool is_resumed() const { return ssl_ && ::SSL_session_reused(ssl_.get()) == 1; }
   int fd() const { return fd_.get(); }
 
   // TLS only: `moved` once the handshake is done.

@@ -71,6 +71,8 @@ def test_a_run_counts_unless_there_is_a_reason():
     assert judged(wrong=1) == "1 wrong answers"
     assert judged(errors=101).startswith("101 of 10101 exchanges failed")
     assert judged(lag_p99_ms=1.5).startswith("the client was late: 1.5 ms")
+    some = {"requests": 10_000, "connects": 100, "resumed": 89}
+    assert judged(raw=some, argv=["--tls-resume"]) == "89 of 100 handshakes were resumed" and judged(raw=some) == ""
     assert judged(failure="x does not start").startswith("no run")
 
 
@@ -124,6 +126,7 @@ def test_the_clients_command_lines_say_the_scenario():
     assert "--connections 9000" in words("mix-http-3k") and "--active 900 --rate 3000" in words("mix-http-3k")
     assert "--rate" not in words("mix-http")
     assert words("tls-term-ka-1k", tls=True).count("--tls") == 1
+    assert "--tls-resume" in words("tls-term-close-1k-resumed", tls=True)
 
 
 def test_the_same_words_go_to_netem_and_to_our_link():

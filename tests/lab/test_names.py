@@ -16,6 +16,7 @@ KINDS = recipe.load_kinds()
     ("relay-ka-50k-2000", dict(connections=2000, answer_bytes=51200, body_bytes=0)),
     ("relay-ka-2k-50k-2000", dict(connections=2000, answer_bytes=51200, body_bytes=2048)),
     ("tls-term-close-1k", dict(family="tls-term", connections=64, requests_per_connection=1)),
+    ("tls-term-close-1k-resumed", dict(family="tls-term", requests_per_connection=1, resumed=True)),
     ("mix-relay", dict(kind="mix", family="relay", rate=0)),
     ("mix-tls-init-3k", dict(kind="mix", family="tls-init", rate=3000)),
     ("idle-connect-5000", dict(kind="idle", connections=5000)),
@@ -28,7 +29,8 @@ def test_a_scenarios_name_says_everything(name, wanted):
 
 
 @pytest.mark.parametrize("name", ["", "relay", "relay-ka", "ftp-ka-1k", "relay-ka-1k-", "relay-ka-50-2000",
-                                  "mix-relay-3k-3k", "relay-stream", "idle-relay", "relay-ka-1g"])
+                                  "mix-relay-3k-3k", "relay-stream", "relay-close-1k-resumed",
+                                  "tls-term-ka-1k-resumed", "idle-relay", "relay-ka-1g"])
 def test_what_is_no_scenario_is_none(name):
     assert scenario.parse(name) is None
 
