@@ -30,7 +30,9 @@ int read(BIO* bio, char* out, int bytes_max) {
 int write(BIO* bio, const char* bytes, int count) {
   BIO_clear_retry_flags(bio);
   std::vector<uint8_t>& output = workspace_of(bio).output();
-  output.insert(output.end(), bytes, bytes + std::max(count, 0));
+  // As bytes of its own kind: others would be copied one by one.
+  const auto* begin = reinterpret_cast<const uint8_t*>(bytes);
+  output.insert(output.end(), begin, begin + std::max(count, 0));
   return count;
 }
 
