@@ -59,7 +59,7 @@ std::unique_ptr<Offload> Offload::create(KernelTls mode, bool is_client) {
 }
 
 Offload::Offload(KernelTls mode, bool is_client) : at_once_(mode == KernelTls::on) {
-  ways_[index(Way::sending)].wanted = at_once_;
+  ways_[index(Way::sending)].wanted = at_once_ && is_client;
   ways_[index(Way::receiving)].wanted = at_once_ && !is_client;
 }
 

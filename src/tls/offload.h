@@ -25,8 +25,8 @@ class Offload {
   static constexpr uint32_t kMuchBytes = 1024 * 1024;
   static constexpr std::chrono::seconds kShortTime{1};
 
-  // nullptr where the kernel has no TLS, or nobody wants it. A client's tickets come before data,
-  // and the library is to have them.
+  // nullptr where the kernel has no TLS, or nobody wants it. Tickets go before a server's first
+  // data at the latest: those the library is to make and to take, whatever the mode.
   static std::unique_ptr<Offload> create(KernelTls mode, bool is_client);
   // Connections of the context tell what happens to them to the Offload that they are bound to.
   static void prepare(ssl_ctx_st* context, KernelTls mode);

@@ -93,7 +93,8 @@ class Proxy:
         """HEADRACE_KTLS=on has the kernel do what TLS a test is about (tests/guest does so)."""
         mode = os.environ.get("HEADRACE_KTLS")
         words = {"--tls-cert": f"tls.ktls={mode}", "--to-tls": f"to_tls.ktls={mode}"} if mode else {}
-        return [word for flag, setting in words.items() if flag in args for word in ("--set", setting)]
+        told = any("tls.ktls=" in str(word) for word in args)
+        return [word for flag, setting in words.items() if flag in args and not told for word in ("--set", setting)]
 
     def _binary_for(self, user):
         if user is None:
