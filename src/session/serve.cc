@@ -22,6 +22,18 @@ bool is_socks_version(uint8_t first_byte) {
   return first_byte == socks::kVersion4 || first_byte == socks::kVersion5;
 }
 
+// A client that may not use a relay is reset without a word, before a TLS handshake is spent on it.
+bool may_come(Session& session) {
+  if (session.policy().may_client_connect(session.access_client())) return true;
+  session.set_protocol_name("relay");
+  const std::string target = session.options().to->to_string();
+  if (Account* account = session.account()) account->target = target;
+  session.note_refusal(Error{Errc::client_denied, Side::local}, target);
+  session.log_access(name_of(Errc::client_denied));
+  session.end_with_reset();
+  return false;
+}
+
 }  // namespace
 
 net::Task<void> serve(Session& session) {
@@ -33,6 +45,7 @@ net::Task<void> serve(Session& session) {
     if (!introduced) co_return;
     session.set_resting(false);
   }
+  if (protocol == Protocol::relay && !may_come(session)) co_return;
   if (session.options().tls.enabled()) {
     bool stands = co_await accept_tls(session);
     if (!stands) co_return;
@@ -136,12 +149,6 @@ net::Task<void> serve_relay(Session& session) {
   session.set_protocol_name("relay");
   const Target& target = *session.options().to;
   if (Account* account = session.account()) account->target = target.to_string();
-  if (!session.policy().may_client_connect(session.access_client())) {
-    session.note_refusal(Error{Errc::client_denied, Side::local}, target.to_string());
-    session.log_access(name_of(Errc::client_denied));
-    session.end_with_reset();
-    co_return;
-  }
   const std::string_view no_user;
   Result<Done> dialled = co_await dial(session, target, access::How::relay, no_user);
   std::string_view details;

@@ -167,3 +167,19 @@ def test_B181_1000_renegotiations(relay, authority, tmp_path):
         assert relay.cpu_seconds() - before < 0.2 * SLOW
     wait_until(lambda: relay.access_lines(), 3, "the end of it")
     assert relay.access_lines()[0]["result"] == "client_tls_failed"
+
+
+def test_a_denied_client_costs_a_relay_no_handshake(identity):
+    """Not a byte of TLS is for who may not come, whatever he says."""
+    with Proxy("relay", "--to", "127.0.0.1:9", "--allow", "192.0.2.0/24", *identity.arguments,
+               access_log=True) as proxy:
+        with Client(proxy.address) as client:
+            try:
+                TlsSocket(client.socket, client_context())
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+            else:
+                pytest.fail("the relay shook hands")
+        proxy.wait_log("event=refused reason=client_denied .*protocol=relay client=127.0.0.1")
+        line = proxy.wait_access_lines()[0]
+        assert line["result"] == "client_denied" and line["target"] == "127.0.0.1:9"
