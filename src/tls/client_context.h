@@ -12,10 +12,12 @@
 
 #include "tls/identity.h"
 #include "tls/options.h"
+#include "tls/verdicts.h"
 
 struct ssl_st;
 struct ssl_ctx_st;
 struct ssl_session_st;
+struct x509_store_ctx_st;
 
 namespace headrace::tls {
 
@@ -48,22 +50,27 @@ class ClientContext {
   };
   using Session = std::unique_ptr<ssl_session_st, Free>;
   using Sessions = std::deque<Session>;
-  // Of destinations.
+  // Of destinations, by name and address.
   using AllSessions = std::unordered_map<std::string, Sessions>;
+  struct Kept {
+    AllSessions sessions;
+    Verdicts verdicts;  // under the same names
+  };
 
   ClientContext() = default;
   bool set_trust(const ClientOptions& options, const std::string& ca, std::string& fault);
   bool show(const Identity& identity, std::string& fault);
   void go_on_with_a_session(ssl_st* connection, Sessions& sessions);
   static int keep_session(ssl_st* connection, ssl_session_st* session);
+  static int verify(x509_store_ctx_st* chain, void* kept);
 
-  static int all_sessions_index();
+  static int kept_index();
 
   std::unique_ptr<ssl_ctx_st, Free> context_;
-  // The library's context owns them, and every connection that context: they get sessions as long
+  // The library's context owns it, and every connection that context: they get sessions as long
   // as they last, also when this here has been exchanged for another one. Entries stay where they
   // are, and for good: connections point to theirs.
-  AllSessions* sessions_ = nullptr;
+  Kept* kept_ = nullptr;
   KernelTls ktls_ = KernelTls::off;
 };
 

@@ -182,6 +182,23 @@ def test_B177_a_session_never_stands_for_another_name(authority):
             assert exchange(proxy) == (b"", "reset")
 
 
+def test_a_chain_known_to_be_good_says_nothing_of_another_one(authority, identity, tmp_path):
+    """Each handshake is a full one; the first chain stays known while the others are refused."""
+    others = [Authority(tmp_path, "Other").issue("o.example.test", "IP:127.0.0.1"),
+              authority.issue("other.example.test"), authority.issue("IP:127.0.0.1", days=-1)]
+    with TlsOrigin(answer_once, identity, version=ssl.TLSVersion.TLSv1_3) as origin:
+        origin.context.num_tickets = 0
+        with relay(origin, "--to-ca", authority.path, "--workers", "1") as proxy:
+            for other in others:
+                assert [exchange(proxy) for _ in range(2)] == [GOOD] * 2
+                origin.context.load_cert_chain(other.certificate, other.key)
+                assert exchange(proxy) == (b"", "reset")
+                origin.context.load_cert_chain(identity.certificate, identity.key)
+            assert exchange(proxy) == GOOD
+            wait_until(lambda: proxy.log_text.count("reason=certificate_refused") == 3, 3, lambda: proxy.log_text)
+        assert origin.sessions and not any(origin.sessions)
+
+
 def reload(proxy, word):
     before = len(re.findall(word, proxy.log_text))
     proxy.signal(signal.SIGHUP)
