@@ -37,6 +37,10 @@ Identity make_identity() {
   X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
                              reinterpret_cast<const uint8_t*>("o.example.test"), -1, -1, 0);
   X509_set_issuer_name(certificate.get(), name);
+  char names[] = "DNS:o.example.test";
+  X509_EXTENSION* extension = X509V3_EXT_nconf_nid(nullptr, nullptr, NID_subject_alt_name, names);
+  X509_add_ext(certificate.get(), extension, -1);
+  X509_EXTENSION_free(extension);
   X509_set_pubkey(certificate.get(), key.get());
   X509_sign(certificate.get(), key.get(), EVP_sha256());
   const OwnedBio pem(BIO_new(BIO_s_mem()));
@@ -114,6 +118,40 @@ class EngineTest : public testing::Test {
   std::unique_ptr<ClientContext> client_context_;
   std::unique_ptr<Engine> server, client;
 };
+
+// The store is made to refuse every chain that it is asked about, after the first one.
+TEST_F(EngineTest, a_chain_found_good_is_not_looked_at_again) {
+  const Identity identity = make_identity();
+  std::string fault;
+  server_context_ =
+      ServerContext::create({}, {identity}, {}, {}, std::make_shared<TicketKeys>(), fault);
+  ClientOptions options;
+  options.ca = identity.file;
+  client_context_ = ClientContext::create(options, identity.certificate, std::nullopt, fault);
+  ASSERT_EQ(fault, "");
+  const auto shake = [&](const char* destination) {
+    server = std::make_unique<Engine>(server_space, *server_context_, nullptr);
+    client = std::make_unique<Engine>(client_space, *client_context_, "o.example.test", false,
+                                      destination, nullptr);
+    ByteSpan nothing;
+    client->shake_hands(nothing);
+    const std::vector<uint8_t> hello = take(client_space);
+    ByteSpan from_client(hello);
+    server->shake_hands(from_client);
+    const std::vector<uint8_t> answer = take(server_space);
+    ByteSpan from_server(answer);
+    const Step step = client->shake_hands(from_server);
+    take(client_space);
+    return step;
+  };
+  EXPECT_EQ(shake("o.example.test:443"), Step::done);
+  SSL* connection = client_context_->open_connection("o.example.test", false, "elsewhere");
+  X509_STORE_set_flags(SSL_CTX_get_cert_store(SSL_get_SSL_CTX(connection)), X509_V_FLAG_CRL_CHECK);
+  SSL_free(connection);
+  EXPECT_EQ(shake("o.example.test:443"), Step::done);
+  EXPECT_EQ(shake("o.example.test:444"), Step::failed);
+  EXPECT_TRUE(client->certificate_refused());
+}
 
 TEST_F(EngineTest, a_handshake_comes_about_at_any_size_of_pieces) {
   for (const size_t piece_bytes : {1, 2, 5, 6, 100, 100'000}) {
